@@ -1,0 +1,1 @@
+"""The pure rooms: bytes and values in, values out. No files, clocks, randomness or async."""

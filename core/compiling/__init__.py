@@ -1,0 +1,1 @@
+"""From measured evidence and a declared surface to an artifact that passed its gate."""

@@ -1,0 +1,1 @@
+"""Measurement: fingerprints, the metric-3 meter and its trend."""

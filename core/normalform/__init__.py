@@ -1,0 +1,1 @@
+"""Normal forms: argument repairs that a declared schema proves safe."""

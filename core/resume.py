@@ -1,0 +1,117 @@
+"""Where to go on reading a session file: the decisions, without the reading.
+
+A path proves nothing and an inode is reused, so identity is device, inode, birth time, the hash of
+the head, and the hash of the bytes just before the cursor: a file rewritten in place to a larger
+size keeps the first three and often the fourth.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+HEAD = 1024
+ANCHOR = 1024
+YOUNG_NS = 2_000_000_000
+
+RestartReason: TypeAlias = Literal[
+    "new-file", "replaced", "truncated", "rewritten", "head-changed", "anchor-changed"
+]
+
+
+class FileStat(Struct, frozen=True, gc=False):
+    """What the file system says of an open file. `birth_ns` is 0 where it does not tell."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    birth_ns: int = 0
+
+
+class Print(Struct, frozen=True, gc=False):
+    """The hash of a stretch of bytes and its length."""
+
+    digest: str = ""
+    length: int = 0
+
+
+class Mark(Struct, frozen=True, gc=False):
+    """How far a file was read, and how to recognise it.
+
+    `offset` is the byte after the last whole record; `seen` the file as it was when everything
+    up to `seen.size` had been read. `young` means that it had been modified so shortly before
+    that an equal time stamp does not prove equal content.
+    """
+
+    seen: FileStat
+    offset: int
+    head: Print
+    anchor: Print
+    young: bool
+
+
+class Unchanged(Struct, frozen=True, gc=False):
+    """Nothing to read."""
+
+
+class Look(Struct, frozen=True, gc=False):
+    """The stat alone does not tell: read head and anchor, then ask `second_look`."""
+
+
+class Resume(Struct, frozen=True, gc=False):
+    """Go on at this byte."""
+
+    offset: int
+
+
+class Restart(Struct, frozen=True, gc=False):
+    """Read from the start; what was counted of the old content no longer stands."""
+
+    reason: RestartReason
+
+
+def print_of(data: bytes) -> Print:
+    """The print of a stretch of bytes."""
+    return Print(blake2b(data, digest_size=16).hexdigest(), len(data))
+
+
+def is_young(stat: FileStat, now_ns: int) -> bool:
+    """Whether a file was modified so recently that its time stamp may repeat."""
+    return now_ns - stat.mtime_ns < YOUNG_NS
+
+
+def first_look(mark: Mark | None, stat: FileStat) -> Unchanged | Look | Restart:
+    """Decide by the stat alone, as far as that goes."""
+    if mark is None:
+        return Restart("new-file")
+    seen = mark.seen
+    if (stat.device, stat.inode, stat.birth_ns) != (seen.device, seen.inode, seen.birth_ns):
+        return Restart("replaced")
+    if stat.size < mark.offset or stat.size < seen.size:
+        return Restart("truncated")
+    if stat.size == seen.size:
+        if stat.mtime_ns != seen.mtime_ns:
+            return Restart("rewritten")
+        if stat.ctime_ns == seen.ctime_ns and not mark.young:
+            return Unchanged()
+    return Look()
+
+
+def second_look(
+    mark: Mark, stat: FileStat, head: bytes, anchor: bytes
+) -> Unchanged | Resume | Restart:
+    """Decide with the bytes at hand.
+
+    Args:
+        head: the first `mark.head.length` bytes of the file.
+        anchor: the `mark.anchor.length` bytes before `mark.offset`.
+    """
+    if print_of(head) != mark.head:
+        return Restart("head-changed")
+    if print_of(anchor) != mark.anchor:
+        return Restart("anchor-changed")
+    return Unchanged() if stat.size == mark.seen.size else Resume(mark.offset)

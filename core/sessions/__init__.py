@@ -1,0 +1,1 @@
+"""From bytes to records to evidence, one module per log format."""

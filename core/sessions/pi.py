@@ -1,0 +1,374 @@
+"""Pi session logs with Fabric traces: bytes past the cursor in, evidence out.
+
+Almost all bytes of a session are prose. Trace lines are found by their literal kind, and the model
+line that a trace needs is looked up backwards from it, so prose is neither split nor parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from fabricd.core.entropy.fingerprint import signature
+from fabricd.core.evidence import Evidence, count_trace
+from fabricd.core.model import AuditCall, Trace
+from fabricd.core.nesting import RECORD_LEVELS, deeper_than, depth_steps, may_exceed
+from fabricd.core.sessions.records import BLOCK, Malformed, Tail, split, values_of
+from fabricd.core.sessions.trace import clear_shapes, has_odd_numbers, refusal, trace_of
+from fabricd.core.steps import OPERATIONS, Steps
+
+MARK = b"pi-fabric.execution"
+MAX_DETAILS = 4 * 1024 * 1024
+_MODEL_LINE = re.compile(rb'"type"\s*:\s*"model_change"|"role"\s*:\s*"assistant"')
+_SMALL = 64 * 1024
+_CANDIDATES = 64
+
+
+class ScanState(Struct, frozen=True, gc=False):
+    """Where a scan stands: the open end of the stream and the model in force there."""
+
+    tail: Tail = Tail()
+    model: str | None = None
+
+
+class _Details(Struct, frozen=True):
+    trace: Trace
+    audits: Raw | UnsetType = UNSET
+
+
+class _Message(Struct, frozen=True):
+    role: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    details: _Details | UnsetType = UNSET
+
+
+class _TraceLine(Struct, frozen=True, rename="camel"):
+    type: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    model_id: str | UnsetType = UNSET
+    details: _Details | UnsetType = UNSET
+    message: _Message | UnsetType = UNSET
+
+
+class _RawMessage(Struct, frozen=True):
+    details: Raw | UnsetType = UNSET
+
+
+class _RawLine(Struct, frozen=True):
+    details: Raw | UnsetType = UNSET
+    message: _RawMessage | UnsetType = UNSET
+
+
+class _ModelMessage(Struct, frozen=True, gc=False):
+    role: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+
+
+class _ModelLine(Struct, frozen=True, rename="camel", gc=False):
+    type: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    model_id: str | UnsetType = UNSET
+    message: _ModelMessage | UnsetType = UNSET
+
+
+class _Reading(Struct, frozen=True):
+    """What one record of a trace line says. No trace and no refusal: it was only talked about."""
+
+    model: str | None = None
+    trace: Trace | None = None
+    shapes: Sequence[str] = ()
+    refused: str | None = None
+    has_audits: bool = False
+
+
+_TRACE_LINE = msgspec.json.Decoder(_TraceLine)
+_RAW_LINE = msgspec.json.Decoder(_RawLine)
+_MODEL = msgspec.json.Decoder(_ModelLine)
+
+
+def _identity(provider: object, model: object) -> str | None:
+    if isinstance(provider, str) and isinstance(model, str) and provider and model:
+        return f"{provider}/{model}"
+    return None
+
+
+def _model_of_struct(line: _TraceLine | _ModelLine) -> str | None:
+    if line.type == "model_change":
+        return _identity(line.provider, line.model_id)
+    message = line.message
+    if message is not UNSET and message.role == "assistant":
+        return _identity(message.provider, message.model)
+    return None
+
+
+def _model_of_value(value: dict[str, Any]) -> str | None:
+    if value.get("type") == "model_change":
+        return _identity(value.get("provider"), value.get("modelId"))
+    message = value.get("message")
+    if isinstance(message, dict) and message.get("role") == "assistant":
+        return _identity(message.get("provider"), message.get("model"))
+    return None
+
+
+def _model_on(line: bytes) -> str | None:
+    """The model a line sets; of a glued line, the last one."""
+    if _MODEL_LINE.search(line) is None or deeper_than(line, RECORD_LEVELS):
+        return None
+    try:
+        return _model_of_struct(_MODEL.decode(line))
+    except msgspec.MsgspecError:
+        pass
+    try:
+        values = values_of(line)
+    except Malformed:
+        return None
+    found = (_model_of_value(value) for value in values if isinstance(value, dict))
+    return next((model for model in reversed(list(found)) if model is not None), None)
+
+
+def _last_model(block: bytes, low: int, high: int, current: str | None) -> Steps[str | None]:
+    """The model in force after the lines of `block[low:high]`, found from their end."""
+    tried = 0
+    while low < high:
+        at = block.rfind(b'"assistant"', low, high)
+        at = max(at, block.rfind(b'"model_change"', max(at, low), high))
+        if at < 0:
+            return current
+        start = max(block.rfind(b"\n", low, at) + 1, low)
+        end = block.find(b"\n", at, high)
+        model = _model_on(block[start : end if end >= 0 else high])
+        if model is not None:
+            return model
+        high = start
+        tried += 1
+        if tried % _CANDIDATES == 0:
+            yield
+    return current
+
+
+def _read_strictly(line: bytes) -> _Reading | None:
+    """The reading of a sound line, or None where the tolerant way has to judge."""
+    raw_length = len(line)
+    if raw_length > _SMALL:
+        sizes = _RAW_LINE.decode(line)
+        details = sizes.details
+        if details is UNSET and sizes.message is not UNSET:
+            details = sizes.message.details
+        raw_length = 0 if details is UNSET else memoryview(details).nbytes
+        if raw_length > MAX_DETAILS:
+            return None
+    record = _TRACE_LINE.decode(line)
+    model = _model_of_struct(record)
+    found = record.details
+    if found is UNSET and record.message is not UNSET:
+        found = record.message.details
+    if found is UNSET:
+        return _Reading(model)
+    plain = raw_length * 6 > 524_288 and line.isascii() and not has_odd_numbers(line)
+    shapes = clear_shapes(found.trace, raw_length, plain)
+    if shapes is None:
+        return None
+    has_audits = found.audits is not UNSET and memoryview(found.audits).nbytes > 2
+    return _Reading(model, found.trace, shapes, None, has_audits)
+
+
+def _read_value(value: object) -> _Reading:
+    if not isinstance(value, dict):
+        return _Reading()
+    model = _model_of_value(value)
+    details = _details_of(value)
+    if details is None or "trace" not in details:
+        return _Reading(model)
+    reason = refusal(details["trace"])
+    if reason is not None:
+        return _Reading(model, refused=reason)
+    trace = trace_of(details["trace"])
+    shapes = [signature(operation.args) for operation in trace.operations]
+    return _Reading(model, trace, shapes, None, bool(details.get("audits")))
+
+
+def _details_of(value: dict[str, Any]) -> dict[str, Any] | None:
+    # A top-level object hides the nested one, even an empty one.
+    message = value.get("message")
+    nested = message.get("details") if isinstance(message, dict) else None
+    for details in (value.get("details"), nested):
+        if isinstance(details, dict):
+            return details
+    return None
+
+
+def _details_length(line: bytes) -> int:
+    try:
+        sizes = _RAW_LINE.decode(line)
+    except msgspec.MsgspecError:
+        # Not readable that far: the whole line is the only bound there is.
+        return len(line)
+    details = sizes.details
+    if details is UNSET and sizes.message is not UNSET:
+        details = sizes.message.details
+    return 0 if details is UNSET else memoryview(details).nbytes
+
+
+def _readings(line: bytes) -> list[_Reading]:
+    """All records of a trace line, in order.
+
+    Raises:
+        Malformed: the line does not parse.
+    """
+    try:
+        reading = _read_strictly(line)
+    except msgspec.MsgspecError:
+        reading = None
+    if reading is not None:
+        return [reading]
+    if len(line) > MAX_DETAILS and _details_length(line) > MAX_DETAILS:
+        return [_Reading(refused="details-too-large")]
+    return [_read_value(value) for value in values_of(line)]
+
+
+def _count_line(
+    evidence: Evidence, line: bytes, offset: int, model: str | None
+) -> Steps[str | None]:
+    """Count a trace line; gives the model in force after it."""
+    if may_exceed(line, RECORD_LEVELS) and (yield from depth_steps(line, RECORD_LEVELS)):
+        evidence.refused["too-deep"] = evidence.refused.get("too-deep", 0) + 1
+        return model
+    try:
+        readings = _readings(line)
+    except Malformed:
+        evidence.losses.bad_lines += 1
+        return model
+    if len(readings) > 1:
+        evidence.losses.glued_lines += 1
+    for reading in readings:
+        model = reading.model or model
+        if reading.refused is not None:
+            evidence.refused[reading.refused] = evidence.refused.get(reading.refused, 0) + 1
+        if reading.trace is not None:
+            yield from count_trace(evidence, reading.trace, reading.shapes, model)
+    if any(reading.has_audits for reading in readings):
+        evidence.audit_spans.append((offset, len(line)))
+    return model
+
+
+def _scan_block(
+    evidence: Evidence, block: bytes, offset: int, model: str | None
+) -> Steps[str | None]:
+    position = operations = 0
+    while (hit := block.find(MARK, position)) >= 0:
+        start = block.rfind(b"\n", position, hit) + 1 or position
+        end = block.find(b"\n", hit)
+        model = yield from _last_model(block, position, start, model)
+        model = yield from _count_line(evidence, block[start:end], offset + start, model)
+        position = end + 1
+        if evidence.operations - operations >= OPERATIONS:
+            operations = evidence.operations
+            yield
+    return (yield from _last_model(block, position, len(block), model))
+
+
+def scan_into(evidence: Evidence, piece: bytes, state: ScanState) -> Steps[ScanState]:
+    """Add the records that end in `piece` to the evidence; gives the state after it.
+
+    Yields at block boundaries and inside long traces; the result does not depend on where the
+    stream was cut into pieces.
+    """
+    tail, model = state.tail, state.model
+    for start in range(0, len(piece), BLOCK):
+        part = piece if len(piece) <= BLOCK else piece[start : start + BLOCK]
+        block, tail = split(part, tail)
+        evidence.losses.overlong_lines += block.overlong
+        if block.lines:
+            model = yield from _scan_block(evidence, block.lines, block.offset, model)
+        yield
+    return ScanState(tail, model)
+
+
+def scan_steps(piece: bytes, state: ScanState) -> Steps[tuple[Evidence, ScanState]]:
+    """Evidence of the records that end in `piece`, and the state after it."""
+    evidence = Evidence()
+    after = yield from scan_into(evidence, piece, state)
+    return evidence, after
+
+
+def open_end_steps(state: ScanState) -> Steps[Evidence]:
+    """Evidence of an unterminated last line that is complete; empty where it may still grow."""
+    evidence = Evidence()
+    line = state.tail.data
+    if MARK not in line:
+        return evidence
+    yield from _count_line(evidence, line, state.tail.offset, state.model)
+    return Evidence() if evidence.losses.bad_lines else evidence
+
+
+class _AuditRow(Struct, frozen=True):
+    ref: str
+    args: dict[str, Any]
+
+
+class _AuditDetails(Struct, frozen=True):
+    audits: list[_AuditRow] | UnsetType = UNSET
+
+
+class _AuditMessage(Struct, frozen=True):
+    details: _AuditDetails | UnsetType = UNSET
+
+
+class _AuditLine(Struct, frozen=True):
+    details: _AuditDetails | UnsetType = UNSET
+    message: _AuditMessage | UnsetType = UNSET
+
+
+_AUDITS = msgspec.json.Decoder(_AuditLine)
+
+
+def audit_calls(line: bytes) -> Iterator[AuditCall]:
+    """The audit calls of one trace line, verbatim, in order.
+
+    The line should be one of `Evidence.audit_spans`; of anything else only what a trace line could
+    hold is given, which may be nothing.
+    """
+    if deeper_than(line, RECORD_LEVELS):
+        return
+    try:
+        record = _AUDITS.decode(line)
+    except msgspec.MsgspecError:
+        yield from _audit_calls_tolerantly(line)
+        return
+    details = record.details
+    if details is UNSET and record.message is not UNSET:
+        details = record.message.details
+    if details is not UNSET and details.audits is not UNSET:
+        for row in details.audits:
+            if row.ref:
+                yield AuditCall(row.ref, row.args)
+
+
+def _audit_calls_tolerantly(line: bytes) -> Iterator[AuditCall]:
+    try:
+        values = values_of(line)
+    except Malformed:
+        return
+    for value in values:
+        details = _details_of(value) if isinstance(value, dict) else None
+        if details is None or refusal(details.get("trace")) is not None:
+            continue
+        audits = details.get("audits")
+        for audit in audits if isinstance(audits, list) else ():
+            if not isinstance(audit, dict):
+                continue
+            ref, args = audit.get("ref"), audit.get("args")
+            if isinstance(ref, str) and ref and isinstance(args, dict):
+                yield AuditCall(ref, args)
+
+
+def calls_of(lines: Iterable[bytes]) -> Iterator[AuditCall]:
+    """The audit calls of several trace lines, in order."""
+    for line in lines:
+        yield from audit_calls(line)

@@ -1,0 +1,104 @@
+"""Bytes into records: lines end at 0x0A and nowhere else.
+
+JSON text may hold raw U+2028 and lone carriage returns, so no other character may break a line.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from msgspec import Struct
+
+from fabricd.core.javascript import WHITE_SPACE, trim
+
+MAX_RECORD = 32 * 1024 * 1024
+BLOCK = 1 << 20
+
+
+class Tail(Struct, frozen=True, gc=False):
+    """The open end of a stream: where the unfinished record starts and what is there of it.
+
+    `skipping` means that the record grew beyond the cap and its bytes are dropped up to the next
+    line feed; `offset` is then the first byte not yet dropped.
+    """
+
+    offset: int = 0
+    data: bytes = b""
+    skipping: bool = False
+
+
+class Block(Struct, frozen=True, gc=False):
+    """Whole lines, the offset of their first byte, and how many overlong records were dropped."""
+
+    lines: bytes
+    offset: int
+    overlong: int
+
+
+class Malformed(ValueError):
+    """Raised by `values_of`: a record that is not JSON."""
+
+
+def split(piece: bytes, tail: Tail) -> tuple[Block, Tail]:
+    """Append a piece to the open end; give back the whole lines and the new open end.
+
+    A record longer than `MAX_RECORD` (without its line feed) is dropped and counted once,
+    however the bytes were cut.
+    """
+    start = 0
+    if tail.skipping:
+        start = piece.find(b"\n") + 1
+        if start == 0:
+            return Block(b"", tail.offset, 0), Tail(tail.offset + len(piece), b"", True)
+        tail = Tail(tail.offset + start)
+    first = piece.find(b"\n", start)
+    if first < 0:
+        data = tail.data + piece[start:]
+        if len(data) <= MAX_RECORD:
+            return Block(b"", tail.offset, 0), Tail(tail.offset, data)
+        return Block(b"", tail.offset, 1), Tail(tail.offset + len(data), b"", True)
+    end = tail.offset + len(tail.data) + len(piece) - start
+    overlong = len(tail.data) + first - start > MAX_RECORD
+    if overlong:
+        tail, start = Tail(tail.offset + len(tail.data) + first + 1 - start), first + 1
+    last = piece.rfind(b"\n", start) + 1
+    if last == 0:
+        return Block(b"", tail.offset, 1), Tail(tail.offset, piece[start:])
+    if not tail.data and start == 0 and last == len(piece):
+        lines = piece
+    else:
+        lines = tail.data + piece[start:last]
+    return Block(lines, tail.offset, int(overlong)), Tail(end - (len(piece) - last), piece[last:])
+
+
+def _refuse_constant(name: str) -> Any:
+    raise Malformed(f"{name} is not JSON")
+
+
+# Like the host's reader: integers become doubles, and one beyond their range becomes infinite,
+# which the trace guard refuses where it matters.
+_DECODER = json.JSONDecoder(parse_int=float, parse_constant=_refuse_constant)
+
+
+def values_of(line: bytes) -> list[Any]:
+    """All JSON values of a line, in order, as a JavaScript reader holds them.
+
+    The tolerant way: UTF-8 with replacement, JavaScript white space trimmed, integers as doubles.
+    A sound line has one value; a glued one has several. The caller has bounded the nesting.
+
+    Raises:
+        Malformed: the line is not made of complete JSON values.
+    """
+    text = trim(line.decode("utf-8", "replace"))
+    values: list[Any] = []
+    position = 0
+    while position < len(text):
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+        except ValueError as error:
+            raise Malformed(str(error)) from None
+        values.append(value)
+        while position < len(text) and text[position] in WHITE_SPACE:
+            position += 1
+    return values

@@ -1,0 +1,45 @@
+"""The declared surface, as Pi's export command writes it: `{"version": 1, "actions": […]}`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from fabricd.core.canonical import digest_members
+from fabricd.core.documents import BadDocument, strict_json
+from fabricd.core.model import Action, Surface
+from fabricd.core.nesting import SCHEMA_LEVELS
+from fabricd.core.sessions.trace import is_number
+from fabricd.core.steps import ACTIONS, Steps
+
+# Two levels of envelope stand above the first schema.
+_LEVELS = SCHEMA_LEVELS + 3
+
+
+def surface_steps(data: bytes) -> Steps[Surface]:
+    """Read a surface, yielding while it is hashed. Elements without a string ref are dropped.
+
+    Raises:
+        BadDocument: the text is no surface of version 1.
+    """
+    value = strict_json(data, _LEVELS)
+    if not isinstance(value, dict):
+        raise BadDocument(f"expected an object, found {_kind(value)}")
+    if not is_number(value.get("version"), 1):
+        raise BadDocument(f"expected version 1, found {_shown(value.get('version'))}")
+    listed = value.get("actions")
+    if not isinstance(listed, list):
+        raise BadDocument(f"expected an actions list, found {_kind(listed)}")
+    kept = [item for item in listed if isinstance(item, dict) and isinstance(item.get("ref"), str)]
+    digest = yield from digest_members([("actions", kept), ("version", 1)], ACTIONS)
+    return Surface(tuple(Action(item["ref"], item.get("inputSchema")) for item in kept), digest)
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "nothing"
+    words = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
+    return words.get(type(value), "a number")
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else msgspec.json.encode(str(value)[:40]).decode()

@@ -1,0 +1,136 @@
+"""The one validator: a declared schema, compiled once and asked many times.
+
+A property is judged inside its root document, so that a local `$ref` finds its `$defs`. Schemas
+never reach the network or the file system: the compiler works offline and refuses such references.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema_rs
+
+from fabricd.core.canonical import digest
+from fabricd.core.javascript import NumberOutOfRange
+
+_KNOWN_DRAFT = re.compile(
+    r"https?://json-schema\.org/(draft-0[467]|draft/2019-09|draft/2020-12)/schema#?\Z"
+)
+_DRAFT7 = "http://json-schema.org/draft-07/schema#"
+_DRAFT2020 = "https://json-schema.org/draft/2020-12/schema"
+_VIEWS = 128
+
+
+class Unjudgeable(ValueError):
+    """Raised by `Validator`: neither draft 2020-12 nor draft 7 can compile the schema."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the schema cannot be judged: {reason}")
+        self.reason = reason
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0][:200] if lines else type(error).__name__
+
+
+def _with_draft(schema: dict[str, Any], draft: str) -> dict[str, Any]:
+    return {**schema, "$schema": draft}
+
+
+def _drafts_to_try(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    declared = schema.get("$schema")
+    if isinstance(declared, str) and _KNOWN_DRAFT.match(declared):
+        return [schema]
+    return [_with_draft(schema, _DRAFT2020), _with_draft(schema, _DRAFT7)]
+
+
+# jsonschema-rs reports its refusals as ValidationError, ReferencingError or plain ValueError, and
+# text without a UTF-8 form as UnicodeEncodeError, which is a ValueError too.
+_REFUSALS = (ValueError, TypeError, jsonschema_rs.ReferencingError)
+
+
+def _compiled(schema: dict[str, Any], compile_with: Callable[..., Any]) -> Any:
+    reason = ""
+    for candidate in _drafts_to_try(schema):
+        try:
+            return compile_with(candidate, validate_formats=True, offline=True)
+        except _REFUSALS as error:
+            reason = reason or _first_line(error)
+    raise Unjudgeable(reason)
+
+
+class _Views:
+    """Property views of the schemas asked last, by schema digest, built on first need."""
+
+    def __init__(self) -> None:
+        self._maps: OrderedDict[str, Any] = OrderedDict()
+
+    def of(self, key: str, schema: dict[str, Any]) -> Any:
+        """The map of sub-validators of a schema.
+
+        Raises:
+            Unjudgeable: the schema cannot be compiled.
+        """
+        held = self._maps.get(key)
+        if held is not None:
+            self._maps.move_to_end(key)
+            return held
+        views = self._maps[key] = _compiled(schema, jsonschema_rs.validator_map_for)
+        if len(self._maps) > _VIEWS:
+            self._maps.popitem(last=False)
+        return views
+
+
+_views = _Views()
+
+
+def _pointer(name: str) -> str:
+    return "#/properties/" + name.replace("~", "~0").replace("/", "~1")
+
+
+class Validator:
+    """A compiled schema and its digest. Values nest no deeper than their reader allowed."""
+
+    def __init__(self, schema: object) -> None:
+        """Compile.
+
+        Raises:
+            Unjudgeable: the schema is no object, or no draft accepts it.
+        """
+        if not isinstance(schema, dict):
+            raise Unjudgeable("it is not an object")
+        try:
+            self.digest = digest(schema)
+        except NumberOutOfRange as error:
+            raise Unjudgeable(str(error)) from None
+        self._schema = schema
+        self._accepts: Callable[[object], bool] = _compiled(
+            schema, jsonschema_rs.validator_for
+        ).is_valid
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value validates. Text without a UTF-8 form cannot be judged: it does not."""
+        try:
+            return self._accepts(value)
+        except ValueError:
+            return False
+
+    def property_accepts(self, name: str, value: object) -> bool:
+        """Whether the declared property `name` alone accepts the value, inside this document."""
+        try:
+            view = _views.of(self.digest, self._schema).get(_pointer(name))
+            return view is not None and bool(view.is_valid(value))
+        except ValueError:
+            return False
+
+
+def accepts(schema: object, value: object) -> bool:
+    """One question to one schema; a schema that cannot be judged accepts nothing."""
+    try:
+        return Validator(schema).accepts(value)
+    except Unjudgeable:
+        return False

@@ -1,0 +1,175 @@
+"""The books of the sessions in the window, and the running totals over them.
+
+A fresh stretch of evidence is added to the totals, so that a new report costs what changed and
+not what the window holds. Whatever cannot be added (a file begun anew, another window) drops the
+totals, which are then summed again from the sessions.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+
+import anyio
+from msgspec import Struct
+
+from fabricd.core.book import SessionBook
+from fabricd.core.entropy.meter import Catalog, RefRow, Report, report_steps
+from fabricd.core.entropy.trend import SessionCorpus
+from fabricd.core.evidence import Evidence, add_steps, total_steps
+from fabricd.core.overview import Aside, aside_of, corpus_steps
+from fabricd.core.resume import Resume, Unchanged
+from fabricd.core.steps import Steps
+from fabricd.daemon.cooperate import drive
+from fabricd.store.durable import shown
+from fabricd.store.reading import Pass, commit_steps
+
+RETIRED = 8
+
+
+class Spans(Struct, frozen=True):
+    """Where the audits of one session lie. `generation` changes when the file began anew."""
+
+    path: bytes
+    generation: int
+    spans: tuple[tuple[int, int], ...]
+
+
+class Books:
+    """All access to evidence goes through here, one at a time."""
+
+    def __init__(self) -> None:
+        self._lock = anyio.Lock()
+        self._window: tuple[bytes, ...] = ()
+        self._books: dict[bytes, SessionBook] = {}
+        self._retired: OrderedDict[bytes, SessionBook] = OrderedDict()
+        self._generations: dict[bytes, int] = {}
+        self._totals: Evidence | None = None
+        self._rows: dict[str, RefRow] = {}
+        self._report: tuple[int, Catalog, Report] | None = None
+        self.revision = 0
+        self.changed_paths: set[bytes] = set()
+
+    @property
+    def window(self) -> tuple[bytes, ...]:
+        """The sessions that count, by path."""
+        return self._window
+
+    def book(self, path: bytes) -> SessionBook:
+        """The book of a session: the one kept, or an empty one."""
+        found = self._books.get(path) or self._retired.get(path)
+        return SessionBook() if found is None else found
+
+    def remember(self, books: Iterable[tuple[bytes, SessionBook]]) -> None:
+        """Take over the books of an earlier run, until their sessions enter the window."""
+        for path, book in books:
+            self._retired[path] = book
+
+    def kept(self) -> Iterator[tuple[bytes, SessionBook]]:
+        """Every book worth a checkpoint: those of the window and the few that left it last."""
+        yield from self._books.items()
+        yield from self._retired.items()
+
+    async def show(self, paths: Iterable[bytes]) -> bool:
+        """Make these sessions the window; whether it changed."""
+        window = tuple(sorted(paths))
+        if window == self._window:
+            return False
+        async with self._lock:
+            for path in self._window:
+                if path not in window and path in self._books:
+                    self._retired[path] = self._books.pop(path)
+            for path in window:
+                if path not in self._books:
+                    self._books[path] = self._retired.pop(path, SessionBook())
+            while len(self._retired) > RETIRED:
+                gone, _ = self._retired.popitem(last=False)
+                self._generations.pop(gone, None)
+            self._window = window
+            self._drop_totals()
+        return True
+
+    async def commit(self, path: bytes, found: Pass) -> bool:
+        """Enter what a pass found; whether the evidence changed."""
+        async with self._lock:
+            if path not in self._books:
+                return False
+            before = self._books[path]
+            self._books[path] = found.book
+            if isinstance(found.decision, Unchanged):
+                return False
+            self.changed_paths.add(path)
+            self._books[path] = await drive(commit_steps(found))
+            ends = before.open_end.is_empty and found.book.open_end.is_empty
+            if isinstance(found.decision, Resume) and ends:
+                return await self._add(found.fresh)
+            if not isinstance(found.decision, Resume):
+                self._generations[path] = self._generations.get(path, 0) + 1
+            self._drop_totals()
+            return True
+
+    async def _add(self, fresh: Evidence) -> bool:
+        if fresh.is_empty:
+            return False
+        self.revision += 1
+        for ref in fresh.refs:
+            self._rows.pop(ref, None)
+        if self._totals is not None:
+            await drive(add_steps(self._totals, fresh))
+        return True
+
+    def _drop_totals(self) -> None:
+        self.revision += 1
+        self._totals = None
+        self._rows.clear()
+
+    def _pieces(self) -> Iterator[Evidence]:
+        for path in self._window:
+            yield self._books[path].evidence
+            yield self._books[path].open_end
+
+    async def _summed(self) -> Evidence:
+        if self._totals is None:
+            self._totals = await drive(total_steps(self._pieces()))
+        return self._totals
+
+    async def report(self, catalog: Catalog) -> Report:
+        """Measure the window."""
+        async with self._lock:
+            held = self._report
+            if held is not None and held[0] == self.revision and held[1] is catalog:
+                return held[2]
+            if held is not None and held[1] is not catalog:
+                self._rows.clear()
+            totals = await self._summed()
+            tasks = dict.fromkeys(task for piece in self._pieces() for task in piece.tasks)
+            steps: Steps[Report] = report_steps(totals, catalog, self._rows, tasks)
+            report = await drive(steps)
+            self._report = (self.revision, catalog, report)
+            return report
+
+    async def overview(
+        self, catalog: Catalog, newest_first: Iterable[bytes]
+    ) -> tuple[Report, Aside, SessionCorpus]:
+        """The report, what it leaves aside, and each session's part in it."""
+        report = await self.report(catalog)
+        async with self._lock:
+            aside = aside_of(await self._summed())
+            sessions = [
+                (shown(path), self._books[path].evidence)
+                for path in newest_first
+                if path in self._books
+            ]
+            return report, aside, await drive(corpus_steps(sessions, catalog))
+
+    async def audit_spans(self) -> list[Spans]:
+        """Where the window's audits lie, by path."""
+        async with self._lock:
+            return [
+                Spans(
+                    path,
+                    self._generations.get(path, 0),
+                    tuple(self._books[path].evidence.audit_spans),
+                )
+                for path in self._window
+            ]

@@ -1,0 +1,104 @@
+"""`fabricd apply`: JSON lines in, JSON lines out."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import IO, Any
+
+import click
+
+from fabricd.daemon.cli.talk import Complaint, visible
+
+_MAX_LINE = 32 * 1024 * 1024
+_BUILT = 256
+_MEMBERS = frozenset({"ref", "schema", "args", "plan"})
+
+
+class _Normalizers:
+    """The normalizers built last: lines of one run repeat their schemas."""
+
+    def __init__(self) -> None:
+        self._built: OrderedDict[str, Any] = OrderedDict()
+
+    def of(self, ref: str, schema: object, plan: Any) -> Any:
+        """The normalizer of an action, under the plan given or its own."""
+        from fabricd.core.canonical import digest
+        from fabricd.core.normalform.apply import Normalizer
+        from fabricd.core.normalform.derive import plan_value
+
+        key = digest([ref, schema, None if plan is None else plan_value(plan)])
+        found = self._built.get(key)
+        if found is None:
+            found = self._built[key] = Normalizer(ref, schema, plan)
+            if len(self._built) > _BUILT:
+                self._built.popitem(last=False)
+        return found
+
+
+@click.command("apply")
+@click.argument("file", type=click.File("rb"), default="-")
+def command(file: IO[bytes]) -> int:
+    """Read lines `{"ref", "schema", "args", "plan"?}`; print `{"args", "witness"}` for each.
+
+    The witness is null where nothing was changed. A bad line gives `{"error"}` in its place, and
+    the exit code is then 1.
+    """
+    from fabricd.core.canonical import as_given, text
+
+    normalizers = _Normalizers()
+    failed = False
+    for number, line in enumerate(_lines(file), start=1):
+        try:
+            result = _apply(line, normalizers)
+        except ValueError as error:
+            failed = True
+            result = {"error": f"line {number}: {visible(str(error))[:500]}"}
+        sys.stdout.buffer.write(text(result, as_given).encode("utf-8") + b"\n")
+    sys.stdout.buffer.flush()
+    return 1 if failed else 0
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    try:
+        while line := file.readline(_MAX_LINE + 1):
+            if len(line) > _MAX_LINE and not line.endswith(b"\n"):
+                while (rest := file.readline(_MAX_LINE)) and not rest.endswith(b"\n"):
+                    pass
+                yield b"too long"
+            elif line.strip():
+                yield line
+    except OSError as error:
+        raise Complaint(f"the input cannot be read: {error.strerror}") from None
+
+
+def _apply(line: bytes, normalizers: _Normalizers) -> dict[str, Any]:
+    import msgspec
+
+    from fabricd.core.documents import strict_json
+    from fabricd.core.nesting import RECORD_LEVELS
+    from fabricd.core.normalform.derive import plan_of
+
+    call = strict_json(line, RECORD_LEVELS)
+    if not isinstance(call, dict):
+        raise ValueError("expected an object with ref, schema and args")
+    ref, schema, args = call.get("ref"), call.get("schema"), call.get("args")
+    if unknown := sorted(set(call) - _MEMBERS):
+        raise ValueError(f"unknown member {unknown[0]!r}, expected ref, schema, args and plan")
+    if not isinstance(ref, str):
+        raise ValueError("expected ref to be a string")
+    if not isinstance(args, dict):
+        raise ValueError("expected args to be an object")
+    unchanged = {"args": args, "witness": None}
+    plan = None
+    if "plan" in call:
+        plan = plan_of(call["plan"])
+        if plan is None or plan.ref != ref:
+            return unchanged
+    normalizer = normalizers.of(ref, schema, plan)
+    applied = normalizer.apply(args)
+    witness = normalizer.witness(args, applied)
+    if witness is None:
+        return unchanged
+    return {"args": applied.args, "witness": msgspec.to_builtins(witness)}

@@ -1,0 +1,50 @@
+"""`fabricd compile`: the very bytes that would be saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fabricd.daemon.cli.inputs import artifact_at, measured, surface_at
+from fabricd.daemon.cli.talk import out, say
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command("compile")
+@click.option("--sessions", type=_PATH, required=True, help="A directory of session logs.")
+@click.option("--surface", "surface_file", type=_PATH, required=True, help="The live surface.")
+@click.option("--artifact", "previous_file", type=_PATH, help="The artifact there was before.")
+@click.option("--window", type=click.IntRange(min=1), help="Only the newest N sessions.")
+def command(
+    sessions: Path, surface_file: Path, previous_file: Path | None, window: int | None
+) -> int:
+    """Compile sessions and surface, and print the artifact.
+
+    Where the gate refuses, the previous artifact is printed instead and the exit code is 1.
+    """
+    from fabricd.core.compiling.artifact import artifact_bytes, fresh
+    from fabricd.core.compiling.compile import compile_plans, plans_steps
+    from fabricd.core.steps import finish
+    from fabricd.daemon.offline import replay, report_of
+
+    surface = surface_at(surface_file)
+    previous = None if previous_file is None else artifact_at(previous_file)
+    found = measured(sessions, window)
+    score = report_of(found, surface).score
+    plans = finish(plans_steps(surface))
+    verdict = replay(found, surface, plans)
+    if not verdict.passed:
+        say("refused: " + "; ".join(verdict.reasons()))
+        if previous is not None:
+            out(artifact_bytes(previous).decode())
+        return 1
+    status = compile_plans(plans.plans, surface.digest, score, previous).status
+    artifact = fresh(plans.plans, surface.digest, score)
+    say(
+        f"{status}: {len(plans.plans)} plans, {plans.rules} rules; "
+        f"{verdict.replayed} audit calls replayed, {verdict.repaired} would be repaired"
+    )
+    out(artifact_bytes(artifact).decode())
+    return 0

@@ -1,0 +1,87 @@
+"""What several commands read from the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fabricd.core.compiling.artifact import Artifact
+from fabricd.core.model import Surface
+from fabricd.daemon.cli.talk import Complaint, say, visible
+from fabricd.daemon.offline import Measured
+from fabricd.store.durable import Damaged, Loaded, Missing, shown
+
+
+def surface_at(path: Path) -> Surface:
+    """The surface of a file that was named.
+
+    Raises:
+        Complaint: it is missing or unusable.
+    """
+    from fabricd.store import surfaces
+
+    match surfaces.load(path):
+        case Loaded(value=surface):
+            return surface
+        case Missing():
+            raise Complaint(f"{visible(shown(path))} does not exist")
+        case Damaged(reason=reason):
+            raise Complaint(f"{visible(shown(path))} is no surface: {reason}")
+
+
+def artifact_at(path: Path) -> Artifact:
+    """The artifact of a file that was named.
+
+    Raises:
+        Complaint: it is missing or unusable.
+    """
+    from fabricd.store import artifacts
+
+    match artifacts.load(path):
+        case Loaded(value=artifact):
+            return artifact
+        case Missing():
+            raise Complaint(f"{visible(shown(path))} does not exist")
+        case Damaged(reason=reason):
+            raise Complaint(f"{visible(shown(path))} is no artifact: {reason}")
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar over bytes on stderr, where a person would wait long enough to want one."""
+    if total < 200 * 1024 * 1024 or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=total)
+        yield lambda size: bar.update(task, advance=size)
+
+
+def measured(directory: Path, window: int | None = None, project: str | None = None) -> Measured:
+    """Measure a directory that was named; what could not be read is said on stderr.
+
+    Raises:
+        Complaint: the directory itself cannot be read.
+    """
+    from fabricd.daemon import offline
+    from fabricd.store.sessions import discover
+
+    try:
+        files = discover(directory, include_root=True).files
+        size = sum(file.size for file in files)
+        with progress(size) as advance:
+            found = offline.measure(directory, window, project, advance)
+    except OSError as error:
+        raise Complaint(
+            f"{visible(shown(directory))} cannot be read: {error.strerror or error}"
+        ) from None
+    for skip in found.skipped:
+        say(f"skipped {visible(skip.path)}: {skip.reason}")
+    return found

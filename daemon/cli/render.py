@@ -1,0 +1,195 @@
+"""The report for people. Numbers first, counts beside every rate, no raw log text."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from fabricd.core.overview import words_for
+from fabricd.daemon.cli.talk import visible
+
+_BARS = "▁▂▃▄▅▆▇█"
+_WORST = 8
+_MODELS = 6
+_WITHOUT_PLAN = 5
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """One bar a value, scaled to the largest."""
+    top = max(values, default=0.0)
+    if top <= 0:
+        return _BARS[0] * len(values)
+    return "".join(_BARS[min(7, int(value / top * 7.999))] for value in values)
+
+
+def render_report(value: dict[str, Any], to_terminal: bool | None = None) -> str:
+    """The report as text; colour and width follow the terminal, 100 columns without one."""
+    terminal = sys.stdout.isatty() if to_terminal is None else to_terminal
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        force_terminal=terminal,
+        width=shutil.get_terminal_size((100, 24)).columns if terminal else 100,
+        highlight=False,
+        soft_wrap=False,
+    )
+    console.print(Group(*_sections(value)))
+    return buffer.getvalue()
+
+
+def _sections(value: dict[str, Any]) -> list[RenderableType]:
+    parts: list[RenderableType] = [_headline(value)]
+    for title, body in (
+        ("Trend", _trend(value)),
+        ("Worst actions", _worst(value)),
+        ("Models", _models(value)),
+        ("Repairs", _coverage(value)),
+        ("Not counted", _skipped(value)),
+    ):
+        if body is not None:
+            parts += [Text(), Text(title, style="bold"), Padding(body, (0, 0, 0, 2))]
+    return parts
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.2f} %" if whole else "n/a"
+
+
+def _headline(value: dict[str, Any]) -> RenderableType:
+    totals = value["totals"]
+    rejected, calls = totals["invocationRejections"], totals["actionOperations"]
+    if not calls:
+        return Text("No Fabric traces in these sessions: nothing to measure yet.")
+    line = Text()
+    line.append(f"{rejected:,} of {calls:,} calls were refused before they took effect", "bold")
+    line.append(f" ({_percent(rejected, calls)}; lower is better)")
+    rest = (
+        f"{totals['traces']:,} traces · {totals['succeeded']:,} succeeded · "
+        f"{totals['failed']:,} failed · {totals['aborted']:,} aborted · "
+        f"{totals['timedOut']:,} timed out"
+    )
+    return Group(line, Text(rest, style="dim"))
+
+
+def _trend(value: dict[str, Any]) -> RenderableType | None:
+    sessions = list(reversed(value["sessions"]))
+    if not sessions:
+        return None
+    scores = [session["score"] for session in sessions]
+    slope = value["trend"]["slopePerStep"]
+    direction = "falling" if slope < 0 else "rising" if slope > 0 else "level"
+    verdict = "no rejections" if not scores[-1] and slope <= 0 else "friction remains"
+    line = Text(sparkline(scores), style="cyan")
+    line.append(
+        f"  {len(scores)} sessions, oldest to newest: {scores[0]:.2%} → {scores[-1]:.2%}, "
+        f"{direction} by {abs(slope):.2%} a session; {verdict}",
+        "default",
+    )
+    return line
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name, justify in columns:
+        table.add_column(
+            name,
+            justify="right" if justify == "right" else "left",
+            overflow="ellipsis" if justify == "left" else "fold",
+            no_wrap=True,
+        )
+    return table
+
+
+def _worst(value: dict[str, Any]) -> RenderableType | None:
+    rejections = value["rejections"]
+    rows = [row for row in value["refs"] if rejections.get(row["ref"])]
+    if not rows:
+        return None
+    table = _table(
+        ("action", "left"),
+        ("refused", "right"),
+        ("calls", "right"),
+        ("rate", "right"),
+        ("failed", "right"),
+        ("shapes", "right"),
+    )
+    for row in rows[:_WORST]:
+        count = rejections[row["ref"]]
+        table.add_row(
+            visible(row["ref"]),
+            f"{count:,}",
+            f"{row['calls']:,}",
+            _percent(count, row["calls"]),
+            f"{row['failed']:,}",
+            f"{len(row['shapeSignatures'])}{'+' if len(row['shapeSignatures']) == 8 else ''}",
+        )
+    more = len(rows) - _WORST
+    return Group(table, Text(f"and {more} more with refusals", style="dim")) if more > 0 else table
+
+
+def _models(value: dict[str, Any]) -> RenderableType | None:
+    rows = sorted(value["byModel"], key=lambda row: -row["actionOperations"])
+    if not rows:
+        return None
+    slopes = {row["model"]: row["slopePerSession"] for row in value["models"]}
+    table = _table(
+        ("model", "left"),
+        ("refused", "right"),
+        ("calls", "right"),
+        ("rate", "right"),
+        ("a session", "right"),
+    )
+    for row in rows[:_MODELS]:
+        table.add_row(
+            visible(row["model"]),
+            f"{row['invocationRejections']:,}",
+            f"{row['actionOperations']:,}",
+            _percent(row["invocationRejections"], row["actionOperations"]),
+            f"{slopes.get(row['model'], 0.0):+.2%}",
+        )
+    return table
+
+
+def _coverage(value: dict[str, Any]) -> RenderableType | None:
+    coverage = value["coverage"]
+    if coverage is None:
+        return Text("no surface has been exported: nothing can be derived", style="dim")
+    calls = value["totals"]["actionOperations"]
+    lines = [
+        Text(
+            f"{coverage['plans']} plans with {coverage['rules']} proven rules cover "
+            f"{coverage['coveredCalls']:,} of {calls:,} calls and "
+            f"{coverage['coveredRejections']:,} of "
+            f"{value['totals']['invocationRejections']:,} refusals"
+        )
+    ]
+    if value["normalizedCalls"]:
+        lines.append(Text(f"{value['normalizedCalls']:,} calls carry a repair witness"))
+    for row in coverage["withoutPlan"][:_WITHOUT_PLAN]:
+        name = visible(row["ref"])
+        reason = visible(row["reason"])
+        lines.append(Text(f"no plan for {name} ({row['calls']:,} calls): {reason}", style="dim"))
+    more = len(coverage["withoutPlan"]) - _WITHOUT_PLAN
+    if more > 0:
+        lines.append(Text(f"and {more} more actions without a plan", style="dim"))
+    if coverage["cutRules"]:
+        lines.append(Text(f"{coverage['cutRules']} rules fell to the limit of 128 a plan"))
+    if coverage["beyondLimit"]:
+        lines.append(Text(f"{coverage['beyondLimit']} actions beyond the first 1,000 get no plan"))
+    return Group(*lines)
+
+
+def _skipped(value: dict[str, Any]) -> RenderableType | None:
+    skipped = value["skipped"].items()
+    lines = [Text(f"{count:,} times: {words_for(reason)}") for reason, count in skipped]
+    if value["gluedLines"]:
+        lines.append(Text(f"{value['gluedLines']:,} lines held several records; all were counted"))
+    return Group(*lines) if lines else None

@@ -1,0 +1,160 @@
+"""The configuration file. The only module that imports pydantic, and only the daemon imports it."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fabricd.store.addresses import absolute
+from fabricd.store.durable import shown
+
+
+class BadConfig(ValueError):
+    """Raised by `load`: the file cannot be used. The message says where and what."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Entropy(_Section):
+    """`[entropy]`"""
+
+    compile: bool = Field(default=True, description="Compile artifacts; false only measures.")
+
+
+class Watch(_Section):
+    """`[watch]`"""
+
+    rescan_seconds: Annotated[float, Field(ge=1, le=3600, strict=False)] = Field(
+        default=10, description="Seconds between two full looks at the session logs."
+    )
+    force_polling: bool = Field(
+        default=False, description="Poll instead of using file system events."
+    )
+
+
+class Daemon(_Section):
+    """`[daemon]`"""
+
+    grace_ms: Annotated[int, Field(ge=0, le=60_000)] = Field(
+        default=250, description="How long triggers are gathered before a compile, in ms."
+    )
+
+
+class Log(_Section):
+    """`[log]`"""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least important event that is logged."
+    )
+    file: str | None = Field(
+        default=None, description="Log to this file instead of standard error."
+    )
+
+
+class Config(_Section):
+    """Everything that can be set. Missing means the default."""
+
+    entropy: Entropy = Entropy()
+    watch: Watch = Watch()
+    daemon: Daemon = Daemon()
+    log: Log = Log()
+
+
+def config_path(env: Mapping[str, str]) -> Path:
+    """Where the configuration file is, or would be."""
+    if given := env.get("FABRICD_CONFIG"):
+        return Path(absolute(given, env))
+    from platformdirs import user_config_path
+
+    return user_config_path("fabricd", appauthor=False) / "config.toml"
+
+
+def load(path: Path) -> Config:
+    """Read the file; a missing one gives the defaults.
+
+    Raises:
+        BadConfig: unreadable, not TOML, an unknown key or a value that does not fit.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+        value = tomllib.loads(text)
+    except FileNotFoundError:
+        return Config()
+    except UnicodeDecodeError as error:
+        raise BadConfig(f"{shown(path)} is not UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{shown(path)} is not TOML: {error}") from None
+    except OSError as error:
+        raise BadConfig(f"{shown(path)} cannot be read: {error.strerror}") from None
+    try:
+        return Config.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise BadConfig(f"{shown(path)}: {_sentence(first)}") from None
+
+
+def _sentence(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"unknown key {where}{_suggestion(where)}"
+    found = str(error["input"])[:60]
+    return f"{where} is {found!r}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+
+
+def _suggestion(where: str) -> str:
+    from rapidfuzz import process
+
+    match = process.extractOne(where, known_keys(), score_cutoff=60)
+    return f"; did you mean {match[0]}?" if match else f"; known are {', '.join(known_keys())}"
+
+
+def known_keys() -> list[str]:
+    """Every key, as `section.name`."""
+    return [
+        f"{section}.{name}"
+        for section, field in Config.model_fields.items()
+        for name in type(field.default).model_fields
+    ]
+
+
+def rendered(config: Config) -> str:
+    """The configuration in force, as TOML that could be saved."""
+    lines: list[str] = []
+    for section, values in config.model_dump().items():
+        lines.append(f"[{section}]")
+        fields = type(getattr(config, section)).model_fields
+        for name, value in values.items():
+            lines.append(f"# {fields[name].description}")
+            shown_value = _toml(value)
+            lines.append(f"{name} = {shown_value}" if shown_value else f"# {name} is not set")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _toml(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        import json
+
+        return json.dumps(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def log_file(config: Config, env: Mapping[str, str]) -> Path | None:
+    """The log file, with `~` expanded."""
+    return Path(absolute(config.log.file, env)) if config.log.file else None
+
+
+def environment() -> Mapping[str, str]:
+    """The process environment, in one place."""
+    return os.environ

@@ -1,0 +1,73 @@
+"""structlog, set up once. A log that cannot be written loses lines and says so; nothing else."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import structlog
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+class Sink:
+    """A log file that never raises: on a full disk lines are dropped and counted."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self.dropped = 0
+
+    def write(self, text: str) -> int:
+        """Write or drop."""
+        try:
+            if self.dropped:
+                self._stream.write(f"({self.dropped} log lines were lost)\n")
+                self.dropped = 0
+            return self._stream.write(text)
+        except (OSError, ValueError):
+            self.dropped += 1
+            return 0
+
+    def flush(self) -> None:
+        """Flush or drop."""
+        try:
+            self._stream.flush()
+        except (OSError, ValueError):
+            self.dropped += 1
+
+    def isatty(self) -> bool:
+        """Whether a person reads along."""
+        return self._stream.isatty()
+
+
+def open_log(level: str, path: Path | None) -> Any:
+    """The daemon's logger: to a file as JSON lines, else to standard error for people.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    if path is None:
+        stream: IO[str] = sys.stderr
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream = path.open("a", encoding="utf-8", errors="backslashreplace")
+        path.chmod(0o600)
+    sink = Sink(stream)
+    renderer: Any = (
+        structlog.dev.ConsoleRenderer(colors=sink.isatty(), pad_event_to=0)
+        if path is None
+        else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS.get(level, logging.INFO)),
+        logger_factory=structlog.PrintLoggerFactory(file=sink),  # type: ignore[arg-type]
+        cache_logger_on_first_use=False,
+    )
+    return structlog.get_logger()

@@ -1,0 +1,128 @@
+"""Measurement without a daemon: the same steps, driven in place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricd.core.book import SessionBook
+from fabricd.core.compiling.compile import Plans, normalizers_steps
+from fabricd.core.compiling.gate import GateVerdict, replay_steps
+from fabricd.core.entropy.freedom import freedom_steps
+from fabricd.core.entropy.meter import Catalog, Report, report
+from fabricd.core.evidence import Evidence
+from fabricd.core.model import Surface
+from fabricd.core.sessions.pi import calls_of
+from fabricd.core.steps import finish
+from fabricd.core.window import SessionFile, select
+from fabricd.store.durable import shown
+from fabricd.store.reading import Log, Pass, ReadSteps, commit_steps, read_steps
+from fabricd.store.sessions import Listing, OpenLog, Skipped, discover, read_spans
+
+_BATCH = 64
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A directory measured: evidence by session, and their sum in path order."""
+
+    listing: Listing
+    sessions: tuple[tuple[SessionFile, Evidence], ...]
+    evidence: Evidence
+    skipped: tuple[Skipped, ...]
+
+
+def read_in_place(steps: ReadSteps, log: Log, progress: Progress | None = None) -> Pass:
+    """Drive a pass over a log, reading where it asks."""
+    try:
+        want = next(steps)
+        while True:
+            if want is None:
+                want = next(steps)
+            else:
+                data = log.read(want.offset, want.size)
+                if progress is not None:
+                    progress(len(data))
+                want = steps.send(data)
+    except StopIteration as end:
+        found: Pass = end.value
+        return found
+
+
+def scan(path: bytes, progress: Progress | None = None) -> Evidence:
+    """Everything one session log says, its open end included.
+
+    Raises:
+        OSError: the log could not be read.
+    """
+    with OpenLog(path) as log:
+        found = read_in_place(read_steps(log, SessionBook(), 0), log, progress)
+    book = finish(commit_steps(found))
+    book.evidence.add(book.open_end)
+    return book.evidence
+
+
+def measure(
+    directory: Path,
+    window: int | None = None,
+    project: str | None = None,
+    progress: Progress | None = None,
+) -> Measured:
+    """Measure `*.jsonl` in a directory and one level below; with `window` only the newest.
+
+    Raises:
+        OSError: the directory itself cannot be read.
+    """
+    with os.scandir(directory):
+        pass
+    listing = discover(directory, include_root=True)
+    folder = None if project is None else os.fsencode(project)
+    chosen = listing.files if window is None else select(listing.files, window, folder)
+    total = Evidence()
+    sessions: list[tuple[SessionFile, Evidence]] = []
+    skipped = list(listing.skipped)
+    for file in sorted(chosen, key=lambda file: file.path):
+        try:
+            evidence = scan(file.path, progress)
+        except OSError as error:
+            skipped.append(Skipped(shown(file.path), error.strerror or str(error)))
+            continue
+        sessions.append((file, evidence))
+        total.add(evidence)
+    return Measured(listing, tuple(sessions), total, tuple(skipped))
+
+
+def catalog_of(surface: Surface | None) -> Catalog:
+    """What a surface contributes to a report."""
+    if surface is None:
+        return Catalog()
+    return Catalog(surface.digest, finish(freedom_steps(surface)))
+
+
+def report_of(measured: Measured, surface: Surface | None) -> Report:
+    """The metric-3 report of a measured directory."""
+    return report(measured.evidence, catalog_of(surface))
+
+
+def newest_first(measured: Measured) -> Sequence[tuple[str, Evidence]]:
+    """Sessions by age, as the trend wants them."""
+    ranked = sorted(measured.sessions, key=lambda pair: (-pair[0].mtime_ns, pair[0].path))
+    return [(shown(file.path), evidence) for file, evidence in ranked]
+
+
+def replay(measured: Measured, surface: Surface, plans: Plans) -> GateVerdict:
+    """Replay every audit call of a measured directory through plans."""
+    normalizers = finish(normalizers_steps(surface, plans))
+    verdict = GateVerdict()
+    for file, evidence in measured.sessions:
+        spans = evidence.audit_spans
+        for first in range(0, len(spans), _BATCH):
+            batch = spans[first : first + _BATCH]
+            lines = read_spans(file.path, batch)
+            verdict.not_replayed += len(batch) - len(lines)
+            verdict.add(finish(replay_steps(calls_of(lines), normalizers)))
+    return verdict

@@ -1,0 +1,122 @@
+"""Becoming the daemon: own before you bind, and say in one sentence why not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
+from fabricd.ipc.socket_file import BoundSocket, LiveSocket, NotASocket, bind
+from fabricd.store.addresses import SocketPathTooLong, socket_path
+from fabricd.store.durable import shown
+from fabricd.store.homes import BadHome, Homes, find, require_closed, require_private
+from fabricd.store.locks import AlreadyHeld, Ownership, hold
+
+OK = 0
+FAILED = 1
+STALE = 4
+BAD_CONFIG = 78
+
+_PROBE_SECONDS = 2.0
+
+
+class CannotStart(RuntimeError):
+    """Raised by `claim`: this process does not become the daemon. `code` is its exit status."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Everything a daemon owns: its homes, its bound socket, and the locks behind both."""
+
+    homes: Homes
+    bound: BoundSocket
+    held: ExitStack
+
+
+def claim(env: Mapping[str, str], version: str) -> Claim:
+    """Take the locks of home and socket, then bind.
+
+    Raises:
+        CannotStart: with the sentence to print and the code to exit with.
+    """
+    homes = find(env)
+    try:
+        socket = Path(socket_path(env))
+        require_private(homes.home, "the home")
+        require_private(homes.state, "the state directory")
+        require_closed(socket.parent, "the socket's directory")
+    except (BadHome, SocketPathTooLong) as error:
+        raise CannotStart(str(error), BAD_CONFIG) from None
+    except FileExistsError as error:
+        where = shown(error.filename or homes.home)
+        raise CannotStart(f"{where} is a file, expected a directory", BAD_CONFIG) from None
+    except NotADirectoryError as error:
+        where = shown(error.filename or homes.home)
+        raise CannotStart(f"{where} lies below a file, not a directory", BAD_CONFIG) from None
+    except OSError as error:
+        raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
+    with ExitStack() as stack:
+        try:
+            stack.callback(_hold(homes.lock, socket, version).close)
+            socket_lock = socket.with_name(socket.name + ".lock")
+            stack.callback(_hold(socket_lock, socket, version).close)
+            bound = bind(socket)
+        except (NotASocket, LiveSocket) as error:
+            raise CannotStart(str(error), FAILED) from None
+        except OSError as error:
+            raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
+        return Claim(homes, bound, stack.pop_all())
+    raise AssertionError("unreachable")
+
+
+def _where(error: OSError) -> str:
+    return shown(error.filename) if error.filename else "the socket"
+
+
+def _hold(lock: Path, socket: Path, version: str) -> Ownership:
+    try:
+        return hold(lock, os.fsencode(socket))
+    except AlreadyHeld as held:
+        listening = Path(os.fsdecode(held.told)) if held.told else socket
+        raise _loser(listening, version) from None
+
+
+def _loser(socket: Path, version: str) -> CannotStart:
+    """What to say where another daemon holds the lock. Looks for up to 2 s, touches nothing."""
+    match _patient_probe(socket, version):
+        case Ready(reply=reply):
+            return CannotStart(
+                f"fabricd {version} already runs here (pid {reply.result['pid']}, "
+                f"socket {reply.result['socket']})",
+                OK,
+            )
+        case NeedsRestart(reason=reason):
+            return CannotStart(
+                f"another fabricd holds this home: {reason}; stop it and start again", STALE
+            )
+        case Unreachable(reason=reason):
+            return CannotStart(
+                f"another fabricd holds this home and does not answer: {reason}", STALE
+            )
+        case NotRunning():
+            return CannotStart(
+                "another fabricd holds this home and has no socket yet: it is starting", STALE
+            )
+
+
+def _patient_probe(socket: Path, version: str) -> Probe:
+    ends = time.monotonic() + _PROBE_SECONDS
+    while True:
+        left = ends - time.monotonic()
+        found = probe(os.fspath(socket), version, max(0.1, left))
+        if not isinstance(found, NotRunning) or left <= 0:
+            return found
+        time.sleep(0.05)

@@ -1,0 +1,229 @@
+"""The supervisor: owns, binds, starts in order, stops in order.
+
+Start: locks → socket → cursors → first look → ready. Stop: reading ends, the last compile is
+awaited (5 s), cursors are written (2 s), then the socket goes and the locks are released.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from signal import SIGINT, SIGTERM
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+# Imported here although used deep inside: a package replaced under a running daemon must not be
+# imported half old, half new.
+import rapidfuzz.distance  # noqa: F401
+
+from fabricd.daemon.answers import Answers
+from fabricd.daemon.books import Books
+from fabricd.daemon.checkpointer import Checkpointer
+from fabricd.daemon.clock import SystemClock
+from fabricd.daemon.compiler import Compiler, Finished
+from fabricd.daemon.config import Config
+from fabricd.daemon.declared import SurfaceKeeper
+from fabricd.daemon.grace import Context, GraceQueue
+from fabricd.daemon.health import Health
+from fabricd.daemon.notify import feed_watchdog, notify
+from fabricd.daemon.tailer import Tailer
+from fabricd.daemon.telemetry import LogTelemetry
+from fabricd.daemon.watch import Watcher
+from fabricd.ipc import PROTOCOL
+from fabricd.ipc.server import Broadcast, Server
+from fabricd.ipc.socket_file import BoundSocket
+from fabricd.store.atomic import remove_leftovers
+from fabricd.store.durable import shown
+from fabricd.store.homes import Homes
+
+LAST_COMPILE_SECONDS = 5.0
+CHECKPOINT_SECONDS = 2.0
+
+Ready = Callable[["Running"], Any]
+
+
+@dataclass(frozen=True)
+class Running:
+    """What a caller of `supervise` gets to see once the daemon is ready."""
+
+    answers: Answers
+    tailer: Tailer
+
+
+class Supervisor:
+    """One daemon, from ready to stopped."""
+
+    def __init__(self, homes: Homes, config: Config, bound: BoundSocket, version: str, log: Any):
+        self._homes = homes
+        self._bound = bound
+        self._clock = SystemClock()
+        self._stopping = anyio.Event()
+        self._reason = "stopped"
+        broadcast = Broadcast(version)
+        self._telemetry = LogTelemetry(log, broadcast.publish)
+        self._health = Health(self._telemetry)
+        self._books = Books()
+        self._keeper = SurfaceKeeper(homes.surface, self._health)
+        self._compiler = Compiler(
+            homes,
+            self._books,
+            self._keeper,
+            self._health,
+            self._telemetry,
+            self._clock,
+            config.entropy.compile,
+        )
+        self._grace = GraceQueue(self._compile, config.daemon.grace_ms / 1000)
+        self._tailer = Tailer(
+            homes,
+            self._books,
+            self._health,
+            self._telemetry,
+            self._clock,
+            config.watch.rescan_seconds,
+            self._evidence_changed,
+        )
+        self._checkpointer = Checkpointer(
+            homes.checkpoints, self._books, self._health, self._telemetry
+        )
+        self._watcher = Watcher(
+            homes,
+            self._health,
+            self._sessions_hinted,
+            self._evidence_changed,
+            config.watch.force_polling,
+        )
+        self.answers = Answers(
+            homes=homes,
+            socket=bound.path,
+            version=version,
+            clock=self._clock,
+            books=self._books,
+            keeper=self._keeper,
+            tailer=self._tailer,
+            compiler=self._compiler,
+            grace=self._grace,
+            health=self._health,
+            telemetry=self._telemetry,
+            stop=self.stop,
+        )
+        self._server = Server(bound, version, self.answers.methods(), broadcast, self._telemetry)
+        self._version = version
+
+    def stop(self, reason: str) -> None:
+        """Begin to stop; more than one reason is one too many."""
+        if not self._stopping.is_set():
+            self._reason = reason
+            self._stopping.set()
+
+    def _evidence_changed(self) -> None:
+        self._grace.submit(Context())
+
+    def _sessions_hinted(self, paths: Any) -> None:
+        self._tailer.hint(paths)
+
+    async def _compile(self, _: Context) -> Finished:
+        return await self._compiler.compile()
+
+    async def run(self, ready: Ready | None = None) -> None:
+        """Run until stopped."""
+        async with anyio.create_task_group() as outer:
+            outer.start_soon(self._heed_signals)
+            await outer.start(self._server.run)
+            async with anyio.create_task_group() as inner:
+                inner.start_soon(self._live, ready)
+                await self._stopping.wait()
+                self.answers.state = "stopping"
+                notify("STOPPING=1")
+                started = self._clock.monotonic()
+                inner.cancel_scope.cancel()
+            await self._wind_down()
+            outer.cancel_scope.cancel()
+        self._telemetry.daemon_stopped(self._reason, self._clock.monotonic() - started)
+
+    async def _heed_signals(self) -> None:
+        with anyio.open_signal_receiver(SIGTERM, SIGINT) as signals:
+            async for number in signals:
+                self.stop(f"received {number.name}")
+
+    async def _live(self, ready: Ready | None) -> None:
+        await anyio.to_thread.run_sync(self._clean_up)
+        await self._compiler.start()
+        restored = await self._checkpointer.restore()
+        await self._keeper.refresh()
+        async with anyio.create_task_group() as group:
+            await group.start(self._grace.run)
+            await group.start(self._tailer.run)
+            group.start_soon(self._watcher.watch_sessions)
+            group.start_soon(self._watcher.watch_surface)
+            group.start_soon(self._checkpointer.run)
+            group.start_soon(self._look_at_surface)
+            group.start_soon(feed_watchdog)
+            # What lives now lives as long as the daemon: later collections need not look at it.
+            gc.collect()
+            gc.freeze()
+            self.answers.state = "ready"
+            self._telemetry.daemon_started(self._greeting(restored))
+            self._grace.submit(Context())
+            notify("READY=1")
+            if ready is not None:
+                await ready(Running(self.answers, self._tailer))
+
+    def _greeting(self, restored: int) -> dict[str, object]:
+        files = self._tailer.files
+        return {
+            "pid": os.getpid(),
+            "version": self._version,
+            "protocol": PROTOCOL,
+            "home": shown(self._homes.home),
+            "sessions": shown(self._homes.sessions),
+            "socket": shown(self._bound.path),
+            "files": files.known,
+            "window": files.window,
+            "restored": restored,
+        }
+
+    def _clean_up(self) -> None:
+        for directory in (self._homes.entropy, self._homes.state):
+            remove_leftovers(directory)
+
+    async def _look_at_surface(self) -> None:
+        """The timer behind the surface watch."""
+        while True:
+            await anyio.sleep(10)
+            if await self._keeper.refresh():
+                self._evidence_changed()
+
+    async def _wind_down(self) -> None:
+        with anyio.move_on_after(LAST_COMPILE_SECONDS, shield=True):
+            if self._grace.is_pending:
+                await self._grace.serve()
+        with anyio.move_on_after(CHECKPOINT_SECONDS, shield=True):
+            await self._checkpointer.flush()
+
+
+def serve(
+    homes: Homes,
+    config: Config,
+    bound: BoundSocket,
+    version: str,
+    log: Any,
+    ready: Ready | None = None,
+    held: ExitStack | None = None,
+) -> None:
+    """Run a daemon on a bound socket until it is stopped; then remove the socket, release locks."""
+
+    async def main() -> None:
+        await Supervisor(homes, config, bound, version, log).run(ready)
+
+    with held or ExitStack():
+        try:
+            anyio.run(main)
+        finally:
+            bound.unlink()
+            bound.raw.close()

@@ -1,0 +1,188 @@
+"""The tailer: keeps the books of the window in step with the files.
+
+Events are hints and a rescan timer is the truth: the watcher may lose events, see none at all on
+some file systems, or die, and still every byte is found. One pass runs at a time; within it up to
+four files are read side by side.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskStatus
+from msgspec import Struct
+
+from fabricd.core.resume import Restart, Resume, Unchanged
+from fabricd.core.window import WINDOW, SessionFile, project_folder, select
+from fabricd.daemon.books import Books
+from fabricd.daemon.clock import Clock
+from fabricd.daemon.cooperate import drive_reading
+from fabricd.daemon.health import Health
+from fabricd.daemon.telemetry import Telemetry
+from fabricd.store.durable import shown
+from fabricd.store.homes import Homes
+from fabricd.store.reading import Pass, read_steps
+from fabricd.store.sessions import Listing, OpenLog, discover
+
+READERS = 4
+QUIET_AFTER = 600.0
+QUIET_RESCAN = 30.0
+
+
+class Files(Struct, frozen=True):
+    """Files as `status` counts them; `behind` are bytes of the window not yet read."""
+
+    known: int
+    window: int
+    bytes: int
+    behind: int
+
+
+class Tailer:
+    """Reads what is new, when hinted at and when the timer says so."""
+
+    def __init__(
+        self,
+        homes: Homes,
+        books: Books,
+        health: Health,
+        telemetry: Telemetry,
+        clock: Clock,
+        rescan_seconds: float,
+        changed: Callable[[], None],
+    ) -> None:
+        self._homes = homes
+        self._books = books
+        self._health = health
+        self._telemetry = telemetry
+        self._clock = clock
+        self._rescan = rescan_seconds
+        self._changed = changed
+        self._lock = anyio.Lock()
+        self._wake = anyio.Event()
+        self._hinted: set[bytes] = set()
+        self._full = True
+        self._project: bytes | None = None
+        self._listing = Listing((), ())
+        self._chosen: tuple[SessionFile, ...] = ()
+        self._busy_at = clock.monotonic()
+
+    @property
+    def files(self) -> Files:
+        """What is known of the files now."""
+        behind = 0
+        for file in self._chosen:
+            mark = self._books.book(file.path).mark
+            behind += max(0, file.size - (0 if mark is None else mark.seen.size))
+        size = sum(file.size for file in self._chosen)
+        return Files(len(self._listing.files), len(self._chosen), size, behind)
+
+    @property
+    def newest_first(self) -> list[bytes]:
+        """The sessions of the window, newest first."""
+        return [file.path for file in self._chosen]
+
+    def hint(self, paths: Iterable[bytes]) -> None:
+        """These session files may have changed."""
+        self._hinted.update(paths)
+        self._wake.set()
+
+    def hint_all(self) -> None:
+        """Anything may have changed."""
+        self._full = True
+        self._wake.set()
+
+    def attend(self, cwd: str | None) -> None:
+        """The project whose newest session always counts: that of the last turn."""
+        if cwd is not None and os.path.isabs(cwd):
+            project = os.fsencode(project_folder(cwd))
+            if project != self._project:
+                self._project = project
+                self.hint_all()
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Read until cancelled; started once the window has been read."""
+        await self.read_all()
+        task_status.started()
+        while True:
+            with anyio.move_on_after(self._interval()) as timer:
+                await self._wake.wait()
+            self._wake = anyio.Event()
+            if timer.cancelled_caught:
+                self._full = True
+            if await self._read_hinted():
+                self._busy_at = self._clock.monotonic()
+
+    def _interval(self) -> float:
+        quiet = self._clock.monotonic() - self._busy_at > QUIET_AFTER
+        return max(self._rescan, QUIET_RESCAN) if quiet else self._rescan
+
+    async def read_all(self) -> bool:
+        """One full pass; whether any evidence changed."""
+        self._full = True
+        return await self._read_hinted()
+
+    async def _read_hinted(self) -> bool:
+        async with self._lock:
+            paths, self._hinted = self._hinted, set()
+            full, self._full = self._full, False
+            try:
+                return await self._pass(paths, full)
+            except BaseException:
+                # What was hinted at has not been read: the next pass must look again.
+                self._full = True
+                raise
+
+    async def _pass(self, paths: set[bytes], full: bool) -> bool:
+        changed = False
+        if full or not paths.issubset(self._books.window):
+            changed = await self._choose()
+            targets = [file.path for file in self._chosen]
+        else:
+            targets = sorted(paths)
+        found: list[bool] = []
+        limiter = anyio.CapacityLimiter(READERS)
+        async with anyio.create_task_group() as group:
+            for path in targets:
+                group.start_soon(self._read_one, path, limiter, found)
+        if changed or any(found):
+            self._changed()
+            return True
+        return False
+
+    async def _choose(self) -> bool:
+        self._listing = await anyio.to_thread.run_sync(discover, self._homes.sessions)
+        self._chosen = tuple(select(self._listing.files, WINDOW, self._project))
+        return await self._books.show(file.path for file in self._chosen)
+
+    async def _read_one(
+        self, path: bytes, limiter: anyio.CapacityLimiter, found: list[bool]
+    ) -> None:
+        async with limiter:
+            try:
+                log = await anyio.to_thread.run_sync(OpenLog, path)
+                with log:
+                    steps = read_steps(log, self._books.book(path), self._clock.wall_ns())
+                    result = await drive_reading(steps, log)
+            except FileNotFoundError:
+                # Gone since it was listed: the next listing says so.
+                self._full = True
+                return
+            except OSError as error:
+                self._telemetry.session_failed(shown(path), error.strerror or str(error))
+                return
+            found.append(await self._books.commit(path, result))
+            self._tell(path, result)
+
+    def _tell(self, path: bytes, result: Pass) -> None:
+        match result.decision:
+            case Unchanged():
+                return
+            case Resume():
+                how = "resumed"
+            case Restart(reason=reason):
+                how = reason
+        self._telemetry.session_read(shown(path), how, result.bytes_read, result.fresh.traces)

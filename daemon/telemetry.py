@@ -1,0 +1,113 @@
+"""What the daemon tells, one method an event. Silent code calls it; tests record it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from fabricd.core.javascript import number_text
+
+Publish = Callable[[str, dict[str, object]], None]
+
+
+class Telemetry(Protocol):
+    """Every event of the daemon. Names are `<noun>_<past verb>`."""
+
+    def daemon_started(self, fields: Mapping[str, object]) -> None:
+        """Ready: homes, socket, versions."""
+
+    def daemon_stopped(self, reason: str, seconds: float) -> None:
+        """The last words."""
+
+    def session_read(self, path: str, how: str, size: int, traces: int) -> None:
+        """A pass over a session log ended. `how` names the resume decision."""
+
+    def session_failed(self, path: str, reason: str) -> None:
+        """A session log could not be read."""
+
+    def compile_finished(self, fields: Mapping[str, object]) -> None:
+        """A compile ended, whatever its outcome."""
+
+    def gate_rejected(self, reasons: tuple[str, ...]) -> None:
+        """The gate refused an artifact; told once per distinct set of reasons."""
+
+    def turn_ended(self, agent: str | None, session: str | None) -> None:
+        """A hook posted `turn_end`."""
+
+    def transcript_ignored(self, path: str) -> None:
+        """A `turn_end` named a path outside the session roots."""
+
+    def health_degraded(self, what: str, why: str, cure: str) -> None:
+        """Something does not work as it should, until cured."""
+
+    def health_recovered(self, what: str) -> None:
+        """It works again."""
+
+    def checkpoint_failed(self, reason: str) -> None:
+        """The cursors could not be written; nothing is lost but a re-scan."""
+
+    def client_refused(self, reason: str) -> None:
+        """A connection was turned away."""
+
+    def request_failed(self, method: str, error: BaseException) -> None:
+        """A method raised something it should not have."""
+
+
+class LogTelemetry:
+    """Events as log lines and, for those that concern others, as frames to subscribers."""
+
+    def __init__(self, log: Any, publish: Publish) -> None:
+        """`log` is a structlog logger."""
+        self._log = log
+        self._publish = publish
+
+    def _tell(self, name: str, fields: Mapping[str, object], level: str = "info") -> None:
+        getattr(self._log, level)(name, **fields)
+        self._publish(name, dict(fields))
+
+    def daemon_started(self, fields: Mapping[str, object]) -> None:
+        self._tell("daemon_started", fields)
+
+    def daemon_stopped(self, reason: str, seconds: float) -> None:
+        self._tell("daemon_stopped", {"reason": reason, "seconds": round(seconds, 3)})
+
+    def session_read(self, path: str, how: str, size: int, traces: int) -> None:
+        fields: dict[str, object] = {"path": path, "how": how, "bytes": size, "traces": traces}
+        self._tell("session_read", fields, "debug")
+
+    def session_failed(self, path: str, reason: str) -> None:
+        self._tell("session_failed", {"path": path, "reason": reason}, "warning")
+
+    def compile_finished(self, fields: Mapping[str, object]) -> None:
+        shown = {
+            name: number_text(value) if isinstance(value, float) else value
+            for name, value in fields.items()
+        }
+        self._log.info("compile_finished", **shown)
+        self._publish("compile_finished", dict(fields))
+
+    def gate_rejected(self, reasons: tuple[str, ...]) -> None:
+        self._tell("gate_rejected", {"reasons": list(reasons)}, "warning")
+
+    def turn_ended(self, agent: str | None, session: str | None) -> None:
+        self._tell("turn_ended", {"agent": agent, "session": session}, "debug")
+
+    def transcript_ignored(self, path: str) -> None:
+        self._tell("transcript_ignored", {"path": path}, "warning")
+
+    def health_degraded(self, what: str, why: str, cure: str) -> None:
+        self._tell("health_degraded", {"what": what, "why": why, "cure": cure}, "warning")
+
+    def health_recovered(self, what: str) -> None:
+        self._tell("health_recovered", {"what": what})
+
+    def checkpoint_failed(self, reason: str) -> None:
+        self._tell("checkpoint_failed", {"reason": reason}, "warning")
+
+    def client_refused(self, reason: str) -> None:
+        self._log.warning("client_refused", reason=reason)
+
+    def request_failed(self, method: str, error: BaseException) -> None:
+        self._log.error(
+            "request_failed", method=method[:64], error=f"{type(error).__name__}: {error}"
+        )

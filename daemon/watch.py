@@ -1,0 +1,111 @@
+"""Watches: hints from the file system, supervised. What they miss, the rescan timer finds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import anyio
+from watchfiles import Change, awatch
+
+from fabricd.daemon.health import Health
+from fabricd.store.homes import Homes
+
+_STEP_MS = 250
+_LOOK_MS = 5000
+_FIRST_PAUSE = 1.0
+_LAST_PAUSE = 60.0
+_SYSCTL = "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances"
+
+Hint = Callable[[Iterable[bytes]], None]
+
+
+class Watcher:
+    """Watches the session logs and the declared surface of a home."""
+
+    def __init__(
+        self,
+        homes: Homes,
+        health: Health,
+        sessions_changed: Hint,
+        surface_changed: Callable[[], None],
+        force_polling: bool,
+    ) -> None:
+        self._homes = homes
+        self._health = health
+        self._sessions_changed = sessions_changed
+        self._surface_changed = surface_changed
+        self._polling = force_polling
+
+    async def watch_sessions(self) -> None:
+        """Hint at session logs that changed, until cancelled."""
+        await self._supervise(
+            "watch-sessions", self._homes.sessions, _is_session, self._sessions_changed, True
+        )
+
+    async def watch_surface(self) -> None:
+        """Tell when the declared surface changed, until cancelled."""
+
+        def changed(_: Iterable[bytes]) -> None:
+            self._surface_changed()
+
+        await self._supervise("watch-surface", self._homes.entropy, _is_surface, changed, False)
+
+    async def _supervise(
+        self,
+        what: str,
+        root: Path,
+        wanted: Callable[[Change, str], bool],
+        hint: Hint,
+        recursive: bool,
+    ) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            armed = _identity(root)
+            if armed is None:
+                # Nothing to watch yet; the rescan timer notices when it appears.
+                await anyio.sleep(_FIRST_PAUSE)
+                continue
+            try:
+                async for changes in awatch(
+                    root,
+                    watch_filter=wanted,
+                    step=_STEP_MS,
+                    recursive=recursive,
+                    force_polling=self._polling or None,
+                    ignore_permission_denied=True,
+                    rust_timeout=_LOOK_MS,
+                    yield_on_timeout=True,
+                ):
+                    self._health.recover(what)
+                    pause = _FIRST_PAUSE
+                    if changes:
+                        hint([os.fsencode(path) for _, path in changes])
+                    if _identity(root) != armed:
+                        # Wiped and made again: the old watch would stay silent for ever.
+                        break
+            except (OSError, RuntimeError, UnicodeError) as error:
+                # The library reports exhausted watches as OSError, and exhausted instances or a
+                # file name that is not text as RuntimeError.
+                self._health.degrade(
+                    what, str(error)[:200], f"{_SYSCTL}; logs are polled meanwhile"
+                )
+            await anyio.sleep(pause)
+            pause = min(pause * 2, _LAST_PAUSE)
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(root)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+def _is_session(_: Change, path: str) -> bool:
+    return path.endswith(".jsonl")
+
+
+def _is_surface(_: Change, path: str) -> bool:
+    return os.path.basename(path) == "surface.json"

@@ -1,0 +1,137 @@
+"""The client: one call over the socket with the standard library, and what a probe can say."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from fabricd.ipc import PROTOCOL
+
+_MAX_REPLY = 64 * 1024 * 1024
+
+
+class NoDaemon(ConnectionError):
+    """Raised by `call`: nobody listens at the socket."""
+
+
+class NoAnswer(ConnectionError):
+    """Raised by `call`: somebody listens, but no whole reply came in time."""
+
+
+class CallFailed(RuntimeError):
+    """Raised by `call`: the daemon answered with an error."""
+
+    def __init__(self, code: int, message: str, reason: str | None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A result, and the version and protocol of the daemon that gave it."""
+
+    result: Any
+    version: str
+    protocol: int
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A healthy daemon of this version."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class NeedsRestart:
+    """A daemon of another version or protocol."""
+
+    reason: str
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Unreachable:
+    """A daemon that holds the socket and does not answer."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class NotRunning:
+    """Nobody is there."""
+
+
+Probe: TypeAlias = Ready | NeedsRestart | Unreachable | NotRunning
+
+
+def call(
+    path: str, method: str, params: dict[str, object] | None = None, seconds: float = 2.0
+) -> Reply:
+    """Call a method and wait for its reply.
+
+    Raises:
+        NoDaemon, NoAnswer, CallFailed: see there.
+    """
+    request: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": method}
+    if params is not None:
+        request["params"] = params
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(seconds)
+        try:
+            connection.connect(os.fsencode(path))
+        except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+            raise NoDaemon(path) from None
+        except OSError as error:
+            raise NoAnswer(error.strerror or str(error)) from None
+        try:
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            frame = _read_frame(connection)
+        except OSError as error:
+            raise NoAnswer(error.strerror or f"no reply within {seconds:g} s") from None
+    return _reply_of(frame)
+
+
+def _read_frame(connection: socket.socket) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while not parts or not parts[-1].endswith(b"\n"):
+        part = connection.recv(1 << 16)
+        if not part:
+            raise NoAnswer("the connection was closed before the reply ended")
+        parts.append(part)
+        size += len(part)
+        if size > _MAX_REPLY:
+            raise NoAnswer("the reply is too large")
+    return b"".join(parts)
+
+
+def _reply_of(frame: bytes) -> Reply:
+    try:
+        body = json.loads(frame)
+        error = body.get("error")
+        if error is not None:
+            data = error.get("data") or {}
+            raise CallFailed(int(error["code"]), str(error["message"]), data.get("reason"))
+        return Reply(body["result"], str(body["version"]), int(body["protocol"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise NoAnswer("the reply is not what this version expects") from None
+
+
+def probe(path: str, version: str, seconds: float = 2.0) -> Probe:
+    """Ask who is there. Never touches the socket file."""
+    try:
+        reply = call(path, "status", seconds=seconds)
+    except NoDaemon:
+        return NotRunning()
+    except (NoAnswer, CallFailed) as error:
+        return Unreachable(str(error))
+    if reply.protocol != PROTOCOL:
+        return NeedsRestart(f"it speaks protocol {reply.protocol}, this command {PROTOCOL}", reply)
+    if reply.version != version:
+        return NeedsRestart(f"it is version {reply.version}, this command {version}", reply)
+    return Ready(reply)

@@ -1,0 +1,94 @@
+"""`fabricd-hook`: tells the daemon that a turn ended, in 250 ms or not at all.
+
+Standard library only, no output, always exit 0: a hook must never cost or block its agent. What
+a lost message would have told, the daemon's rescan finds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+_DEADLINE = 0.25
+_MAX_INPUT = 1 << 20
+_OPTIONS = {
+    "--agent": "agent",
+    "--session": "session",
+    "--transcript": "transcript_path",
+    "--cwd": "cwd",
+}
+_MEMBERS = {"session_id": "session", "transcript_path": "transcript_path", "cwd": "cwd"}
+
+
+def _from_arguments(arguments: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    rest = iter(arguments)
+    for word in rest:
+        name, given, value = word.partition("=")
+        if name in _OPTIONS:
+            found[_OPTIONS[name]] = value if given else next(rest, "")
+    return found
+
+
+def _from_input(ends: float) -> dict[str, str]:
+    """What the agent wrote to standard input, if it did so in time."""
+    import json
+    import select
+
+    descriptor = 0
+    if os.isatty(descriptor):
+        return {}
+    data = b""
+    while len(data) < _MAX_INPUT:
+        left = ends - time.monotonic()
+        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            return {}
+        part = os.read(descriptor, 1 << 16)
+        if not part:
+            break
+        data += part
+    message = json.loads(data)
+    return {
+        ours: message[theirs]
+        for theirs, ours in _MEMBERS.items()
+        if isinstance(message.get(theirs), str)
+    }
+
+
+def _post(params: dict[str, str], ends: float) -> None:
+    import json
+    import socket
+
+    from fabricd.store.addresses import socket_path
+
+    body = {"jsonrpc": "2.0", "method": "turn_end", "params": params}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(max(0.001, ends - time.monotonic()))
+        connection.connect(os.fsencode(socket_path(os.environ)))
+        connection.settimeout(max(0.001, ends - time.monotonic()))
+        connection.sendall(json.dumps(body).encode() + b"\n")
+
+
+def main() -> int:
+    """Post `turn_end` with what the arguments and the agent's input tell."""
+    ends = time.monotonic() + _DEADLINE
+    # Everything is caught on purpose: whatever goes wrong here is not the agent's business.
+    try:
+        arguments = sys.argv[1:]
+        if arguments[:1] != ["turn-end"]:
+            return 0
+        params = _from_arguments(arguments[1:])
+        try:
+            params = {**_from_input(ends - 0.1), **params}
+        except Exception:
+            pass
+        params.setdefault("cwd", os.getcwd())
+        _post(params, ends)
+    except BaseException:
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

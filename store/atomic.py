@@ -1,0 +1,62 @@
+"""The one way a file is written: sibling temp, fsync, rename, fsync of the directory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+_SUFFIX = ".fabricd-tmp"
+
+
+def private_directory(path: Path) -> None:
+    """Make a directory and its missing parents, private to the user; an existing one stays."""
+    if not path.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace `path` by `data`, mode 0600: at any instant the file holds old or new bytes.
+
+    Raises:
+        OSError: nothing was replaced, and no temporary file is left behind.
+    """
+    private_directory(path.parent)
+    temp = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(6)}{_SUFFIX}")
+    try:
+        descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temp, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temp.unlink()
+        raise
+    _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(directory: Path) -> int:
+    """Delete temporary files that a killed writer left; gives their number.
+
+    Only the owner of the directory may call this: a live writer's file looks the same.
+    """
+    removed = 0
+    with contextlib.suppress(OSError):
+        for path in directory.glob(f".*{_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed += 1
+    return removed

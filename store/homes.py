@@ -1,0 +1,112 @@
+"""The homes: where durable files, session logs and configuration live."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from fabricd.store.addresses import absolute, state_dir
+from fabricd.store.durable import shown
+
+
+class BadHome(ValueError):
+    """Raised by `require_private`: a directory that cannot serve. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Homes:
+    """Every place the daemon uses. `agent` is Pi's directory, whether it exists or not."""
+
+    home: Path
+    state: Path
+    agent: Path
+    is_pi_home: bool
+
+    @property
+    def entropy(self) -> Path:
+        """The folder of the durable files."""
+        return self.home / "entropy"
+
+    @property
+    def compiled(self) -> Path:
+        """The compiled artifact."""
+        return self.entropy / "compiled.json"
+
+    @property
+    def surface(self) -> Path:
+        """The declared surface."""
+        return self.entropy / "surface.json"
+
+    @property
+    def sessions(self) -> Path:
+        """Pi's session logs."""
+        return self.agent / "sessions"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The cursors of the sessions read last."""
+        return self.state / "checkpoints.msgpack"
+
+    @property
+    def lock(self) -> Path:
+        """Held for life by the one daemon of this home."""
+        return self.home / "fabricd.lock"
+
+
+def agent_dir(env: Mapping[str, str]) -> Path:
+    """Pi's agent directory: `PI_CODING_AGENT_DIR` (a path or a file URL), else `~/.pi/agent`."""
+    given = env.get("PI_CODING_AGENT_DIR", "")
+    if given.startswith("file://"):
+        given = unquote(urlparse(given).path)
+    return Path(absolute(given or "~/.pi/agent", env))
+
+
+def find(env: Mapping[str, str]) -> Homes:
+    """The homes of this environment. Touches nothing."""
+    agent = agent_dir(env)
+    state = Path(state_dir(env))
+    if given := env.get("FABRICD_HOME"):
+        return Homes(Path(absolute(given, env)), state, agent, is_pi_home=False)
+    if agent.is_dir():
+        return Homes(agent / "fabric", state, agent, is_pi_home=True)
+    # Imported where it is needed: clients that only talk to the socket never get here.
+    from platformdirs import user_data_path
+
+    return Homes(user_data_path("fabricd", appauthor=False), state, agent, is_pi_home=False)
+
+
+def require_private(path: Path, what: str) -> None:
+    """Make a private directory, or check that an existing one is ours and closed to others.
+
+    Raises:
+        BadHome: it is no directory, not ours, or open to others.
+        OSError: it cannot be made.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = os.stat(path)
+    except NotADirectoryError:
+        raise BadHome(f"{what} {shown(path)} lies below a file, not a directory") from None
+    if not stat.S_ISDIR(found.st_mode):
+        raise BadHome(f"{what} {shown(path)} is not a directory: move it away or choose another")
+    if found.st_uid != os.getuid():
+        raise BadHome(f"{what} {shown(path)} belongs to uid {found.st_uid}, not to you")
+
+
+def require_closed(path: Path, what: str) -> None:
+    """As `require_private`, and nobody else may enter: the socket's directory.
+
+    Raises:
+        BadHome: see `require_private`; or its mode is not 0700.
+    """
+    require_private(path, what)
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    if mode & 0o077:
+        raise BadHome(f"{what} {shown(path)} has mode {mode:04o}, expected 0700: chmod 700 it")

@@ -1,0 +1,184 @@
+"""One pass over a session log, from its mark to its end, as steps that ask for bytes.
+
+The steps do no I/O but `stat`: they ask for a stretch of the file and go on once they are sent it.
+So an offline command reads in place, the daemon reads in a thread, and both run the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct, structs
+
+from fabricd.core.book import SessionBook
+from fabricd.core.evidence import Evidence, add_steps
+from fabricd.core.resume import (
+    ANCHOR,
+    HEAD,
+    FileStat,
+    Look,
+    Mark,
+    Restart,
+    Resume,
+    Unchanged,
+    first_look,
+    is_young,
+    print_of,
+    second_look,
+)
+from fabricd.core.sessions.pi import ScanState, open_end_steps, scan_into
+from fabricd.core.sessions.records import BLOCK, Tail
+from fabricd.core.steps import Steps
+
+T = TypeVar("T")
+
+
+class Log(Protocol):
+    """A session log held open."""
+
+    def stat(self) -> FileStat:
+        """The file as it is now."""
+        ...
+
+    def read(self, offset: int, size: int = BLOCK) -> bytes:
+        """Up to `size` bytes at an offset; empty at the end."""
+        ...
+
+
+class Want(Struct, frozen=True, gc=False):
+    """A request for `size` bytes at `offset`; fewer come only at the end of the file."""
+
+    offset: int
+    size: int
+
+
+class Pass(Struct, frozen=True):
+    """What one pass found.
+
+    `fresh` is the evidence read in it: what is new since the last pass, or after a restart all
+    there is. `book` is the session's book after it, except that its evidence is still that of
+    before: `commit_steps` adds what is fresh, so that a cancelled pass changes nothing.
+    """
+
+    decision: Unchanged | Resume | Restart
+    book: SessionBook
+    fresh: Evidence
+    bytes_read: int
+
+
+ReadSteps: TypeAlias = Generator[Want | None, bytes, Pass]
+
+
+class _Trail:
+    """The bytes that identify a file on the next look: its head and what precedes the cursor."""
+
+    def __init__(self, head: bytes, anchor: bytes) -> None:
+        self._head = head
+        self._anchor = anchor
+        self._before = anchor
+
+    def passed(self, chunk: bytes, position: int, cursor: int) -> None:
+        """A chunk that starts at `position` was read; the cursor then stood at `cursor`."""
+        if len(self._head) < HEAD and len(self._head) == position:
+            self._head += chunk[: HEAD - len(self._head)]
+        inside = cursor - position
+        if inside > 0:
+            start = max(0, inside - ANCHOR)
+            self._anchor = (self._before + chunk[start:inside])[-ANCHOR:]
+        self._before = (self._before + chunk[-ANCHOR:])[-ANCHOR:]
+
+    def mark(self, seen: FileStat, cursor: int, now_ns: int) -> Mark:
+        """The mark of a file read so far."""
+        head = print_of(self._head[:cursor])
+        anchor = print_of(self._anchor[-min(cursor, ANCHOR) :] if cursor else b"")
+        return Mark(seen, cursor, head, anchor, is_young(seen, now_ns))
+
+
+_Looked: TypeAlias = tuple[Unchanged | Resume | Restart, _Trail]
+
+
+def _look(mark: Mark, stat: FileStat) -> Generator[Want | None, bytes, _Looked]:
+    head = yield Want(0, mark.head.length)
+    anchor = yield Want(mark.offset - mark.anchor.length, mark.anchor.length)
+    return second_look(mark, stat, head, anchor), _Trail(head, anchor)
+
+
+def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
+    """Read what is new in a log.
+
+    Raises:
+        OSError: the log could not be read; the book is as it was.
+    """
+    stat = log.stat()
+    decision: Unchanged | Look | Resume | Restart = first_look(book.mark, stat)
+    trail = _Trail(b"", b"")
+    if isinstance(decision, Look) and book.mark is not None:
+        decision, trail = yield from _look(book.mark, stat)
+    match decision:
+        case Resume(offset=offset):
+            tail = Tail(offset, b"", book.skipping)
+            return (yield from _read_on(log, book, ScanState(tail, book.model), trail, now_ns))
+        case Restart() as restart:
+            empty = SessionBook()
+            found = yield from _read_on(log, empty, ScanState(), _Trail(b"", b""), now_ns)
+            return structs.replace(found, decision=restart)
+        case Unchanged() | Look():
+            return Pass(Unchanged(), _settled(book, stat, now_ns), Evidence(), 0)
+
+
+def _settled(book: SessionBook, stat: FileStat, now_ns: int) -> SessionBook:
+    mark = book.mark
+    if mark is None or (mark.seen == stat and not mark.young):
+        return book
+    return structs.replace(
+        book, mark=structs.replace(mark, seen=stat, young=is_young(stat, now_ns))
+    )
+
+
+def _read_on(
+    log: Log, book: SessionBook, state: ScanState, trail: _Trail, now_ns: int
+) -> ReadSteps:
+    start = position = state.tail.offset
+    fresh = Evidence()
+    while True:
+        chunk = yield Want(position, BLOCK)
+        if not chunk:
+            stat = log.stat()
+            if stat.size <= position:
+                break
+            continue
+        state = yield from _sent_nothing(scan_into(fresh, chunk, state))
+        trail.passed(chunk, position, state.tail.offset)
+        position += len(chunk)
+    open_end = yield from _sent_nothing(open_end_steps(state))
+    seen = structs.replace(stat, size=position)
+    cursor = state.tail.offset
+    after = SessionBook(
+        trail.mark(seen, cursor, now_ns),
+        state.model,
+        state.tail.skipping,
+        book.evidence,
+        open_end,
+    )
+    return Pass(Resume(start), after, fresh, position - start)
+
+
+def commit_steps(found: Pass) -> Steps[SessionBook]:
+    """The book with what a pass found in it. Must not run beside anyone who reads its evidence."""
+    book = found.book
+    if book.evidence.is_empty:
+        return structs.replace(book, evidence=found.fresh)
+    yield from add_steps(book.evidence, found.fresh)
+    return book
+
+
+def _sent_nothing(steps: Steps[T]) -> Generator[Want | None, bytes, T]:
+    # `yield from` would send bytes into steps that expect nothing.
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        yield None
