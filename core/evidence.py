@@ -238,50 +238,74 @@ def count_trace(
     Args:
         shapes: the signature of each operation's arguments, in order.
     """
-    navigation = evidence.discovery + evidence.workflow
-    rejected = succeeded = 0
-    waiting: dict[str, str] = {}
     flow: list[str] = []
-    refs = evidence.refs
-    operations = trace.operations
-    for first in range(0, len(operations), OPERATIONS):
+    waiting: dict[str, str] = {}
+    for first in range(0, len(trace.operations), OPERATIONS):
         if first:
             yield
         chunk = slice(first, first + OPERATIONS)
-        for operation, shape in zip(operations[chunk], shapes[chunk], strict=True):
-            if operation.normalization:
-                _count_witness(evidence.normal_forms, operation)
-            ref = operation.ref
-            if ref.startswith("fabric.") and _is_navigation(evidence, ref):
-                continue
-            tally = refs.get(ref) or evidence.ref(ref)
-            flow.append(ref)
-            tally.shapes[shape] = tally.shapes.get(shape, 0) + 1
-            if waiting and ref in waiting:
-                tally.churn_pairs += 1
-                tally.churn_millionths += distance_millionths(waiting.pop(ref), shape)
-            outcome = operation.outcome
-            if outcome == "succeeded":
-                tally.succeeded += 1
-                succeeded += 1
-            elif outcome == "failed":
-                waiting[ref] = shape
-                rejected += _count_failure(tally, operation)
-            elif outcome == "aborted":
-                tally.aborted += 1
-            else:
-                tally.timed_out += 1
-    evidence.traces += 1
+        _count_operations(evidence, trace.operations[chunk], shapes[chunk], flow, waiting, model)
+    _count_envelope(evidence, trace, flow)
+
+
+def count_short_trace(
+    evidence: Evidence, trace: Trace, shapes: Sequence[str], model: str | None
+) -> None:
+    """`count_trace` for a trace short enough to be counted without a pause: almost all are."""
+    flow: list[str] = []
+    _count_operations(evidence, trace.operations, shapes, flow, {}, model)
+    _count_envelope(evidence, trace, flow)
+
+
+def _count_operations(
+    evidence: Evidence,
+    operations: Sequence[Operation],
+    shapes: Sequence[str],
+    flow: list[str],
+    waiting: dict[str, str],
+    model: str | None,
+) -> None:
+    """Count some operations of a trace; `flow` and `waiting` carry over to the next ones."""
+    already = len(flow)
+    rejected = succeeded = 0
+    refs = evidence.refs
+    for operation, shape in zip(operations, shapes, strict=True):
+        if operation.normalization:
+            _count_witness(evidence.normal_forms, operation)
+        ref = operation.ref
+        if ref.startswith("fabric.") and _is_navigation(evidence, ref):
+            continue
+        tally = refs.get(ref) or evidence.ref(ref)
+        flow.append(ref)
+        seen = tally.shapes
+        seen[shape] = seen.get(shape, 0) + 1
+        if waiting and ref in waiting:
+            tally.churn_pairs += 1
+            tally.churn_millionths += distance_millionths(waiting.pop(ref), shape)
+        outcome = operation.outcome
+        if outcome == "succeeded":
+            tally.succeeded += 1
+            succeeded += 1
+        elif outcome == "failed":
+            waiting[ref] = shape
+            rejected += _count_failure(tally, operation)
+        elif outcome == "aborted":
+            tally.aborted += 1
+        else:
+            tally.timed_out += 1
     evidence.operations += len(operations)
-    if flow:
-        evidence.task(trace.phases[0] if trace.phases else NO_PHASE).count(_flow_text(flow))
     if model is not None:
-        navigation = evidence.discovery + evidence.workflow - navigation
-        counts = evidence.model(model)
+        counts = evidence.models.get(model) or evidence.model(model)
         counts.operations += len(operations)
-        counts.action_operations += len(operations) - navigation
+        counts.action_operations += len(flow) - already
         counts.succeeded += succeeded
         counts.rejections += rejected
+
+
+def _count_envelope(evidence: Evidence, trace: Trace, flow: list[str]) -> None:
+    evidence.traces += 1
+    if flow:
+        evidence.task(trace.phases[0] if trace.phases else NO_PHASE).count(_flow_text(flow))
 
 
 def _is_navigation(evidence: Evidence, ref: str) -> bool:

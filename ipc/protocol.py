@@ -126,7 +126,7 @@ def error_reply(version: str, request: Request | None, error: RpcError) -> bytes
     request_id = b"null"
     if request is not None and request.id is not UNSET:
         request_id = bytes(request.id)
-    return _envelope(version, request_id, "error", json.dumps(body).encode())
+    return _envelope(version, request_id, "error", _compact(body))
 
 
 def event_frame(version: str, name: str, fields: dict[str, object]) -> bytes:
@@ -138,4 +138,8 @@ def event_frame(version: str, name: str, fields: dict[str, object]) -> bytes:
         "method": "event",
         "params": {"event": name, **fields},
     }
-    return json.dumps(body).encode() + b"\n"
+    return _compact(body) + b"\n"
+
+
+def _compact(body: dict[str, object]) -> bytes:
+    return json.dumps(body, separators=(",", ":")).encode()

@@ -146,6 +146,7 @@ class Server:
                 except anyio.DelimiterNotFound:
                     error = RpcError(INVALID_REQUEST, "the frame is larger than 1 MiB", "too-large")
                     await self._send(stream, error_reply(self._version, None, error))
+                    await self._drain(stream)
                     return
                 except (anyio.IncompleteRead, anyio.EndOfStream):
                     return
@@ -202,6 +203,16 @@ class Server:
                 await stream.receive(4096)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             scope.cancel()
+
+    async def _drain(self, stream: SocketStream) -> None:
+        """Take what a client still sends for a moment: closing at once would lose it our reply."""
+        with anyio.move_on_after(1.0):
+            await stream.send_eof()
+            try:
+                while True:
+                    await stream.receive(MAX_FRAME)
+            except anyio.EndOfStream:
+                return
 
     async def _send(self, stream: SocketStream, frame: bytes) -> bool:
         """Send a frame; False where the client did not take it in time."""

@@ -14,10 +14,10 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fabricd.core.entropy.fingerprint import signature
-from fabricd.core.evidence import Evidence, count_trace
+from fabricd.core.evidence import Evidence, count_short_trace, count_trace
 from fabricd.core.model import AuditCall, Trace
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than, depth_steps, may_exceed
-from fabricd.core.sessions.records import BLOCK, Malformed, Tail, split, values_of
+from fabricd.core.sessions.records import BLOCK, Block, Malformed, Tail, split, values_of
 from fabricd.core.sessions.trace import clear_shapes, has_odd_numbers, refusal, trace_of
 from fabricd.core.steps import OPERATIONS, Steps
 
@@ -118,7 +118,10 @@ def _model_of_value(value: dict[str, Any]) -> str | None:
 
 def _model_on(line: bytes) -> str | None:
     """The model a line sets; of a glued line, the last one."""
-    if _MODEL_LINE.search(line) is None or deeper_than(line, RECORD_LEVELS):
+    # The exact spelling first: a plain search is much cheaper, and writers rarely add spaces.
+    if b'"role":"assistant"' not in line and _MODEL_LINE.search(line) is None:
+        return None
+    if deeper_than(line, RECORD_LEVELS):
         return None
     try:
         return _model_of_struct(_MODEL.decode(line))
@@ -132,20 +135,27 @@ def _model_on(line: bytes) -> str | None:
     return next((model for model in reversed(list(found)) if model is not None), None)
 
 
+def _nearest_model(block: bytes, low: int, high: int) -> tuple[str | None, int]:
+    """The last line of `block[low:high]` that may set a model: what it sets, and where it starts.
+
+    Without such a line it starts at `low`.
+    """
+    at = block.rfind(b'"assistant"', low, high)
+    at = max(at, block.rfind(b'"model_change"', max(at, low), high))
+    if at < 0:
+        return None, low
+    start = max(block.rfind(b"\n", low, at) + 1, low)
+    end = block.find(b"\n", at, high)
+    return _model_on(block[start : end if end >= 0 else high]), start
+
+
 def _last_model(block: bytes, low: int, high: int, current: str | None) -> Steps[str | None]:
     """The model in force after the lines of `block[low:high]`, found from their end."""
     tried = 0
     while low < high:
-        at = block.rfind(b'"assistant"', low, high)
-        at = max(at, block.rfind(b'"model_change"', max(at, low), high))
-        if at < 0:
-            return current
-        start = max(block.rfind(b"\n", low, at) + 1, low)
-        end = block.find(b"\n", at, high)
-        model = _model_on(block[start : end if end >= 0 else high])
+        model, high = _nearest_model(block, low, high)
         if model is not None:
             return model
-        high = start
         tried += 1
         if tried % _CANDIDATES == 0:
             yield
@@ -232,11 +242,20 @@ def _readings(line: bytes) -> list[_Reading]:
     return [_read_value(value) for value in values_of(line)]
 
 
+def _count_reading(evidence: Evidence, reading: _Reading, model: str | None) -> Steps[str | None]:
+    model = reading.model or model
+    if reading.refused is not None:
+        evidence.refused[reading.refused] = evidence.refused.get(reading.refused, 0) + 1
+    if reading.trace is not None:
+        yield from count_trace(evidence, reading.trace, reading.shapes, model)
+    return model
+
+
 def _count_line(
     evidence: Evidence, line: bytes, offset: int, model: str | None
 ) -> Steps[str | None]:
-    """Count a trace line; gives the model in force after it."""
-    if may_exceed(line, RECORD_LEVELS) and (yield from depth_steps(line, RECORD_LEVELS)):
+    """Count a trace line of any kind; gives the model in force after it."""
+    if (yield from depth_steps(line, RECORD_LEVELS)):
         evidence.refused["too-deep"] = evidence.refused.get("too-deep", 0) + 1
         return model
     try:
@@ -247,30 +266,54 @@ def _count_line(
     if len(readings) > 1:
         evidence.losses.glued_lines += 1
     for reading in readings:
-        model = reading.model or model
-        if reading.refused is not None:
-            evidence.refused[reading.refused] = evidence.refused.get(reading.refused, 0) + 1
-        if reading.trace is not None:
-            yield from count_trace(evidence, reading.trace, reading.shapes, model)
+        model = yield from _count_reading(evidence, reading, model)
     if any(reading.has_audits for reading in readings):
         evidence.audit_spans.append((offset, len(line)))
     return model
 
 
-def _scan_block(
-    evidence: Evidence, block: bytes, offset: int, model: str | None
-) -> Steps[str | None]:
-    position = operations = 0
-    while (hit := block.find(MARK, position)) >= 0:
-        start = block.rfind(b"\n", position, hit) + 1 or position
-        end = block.find(b"\n", hit)
-        model = yield from _last_model(block, position, start, model)
-        model = yield from _count_line(evidence, block[start:end], offset + start, model)
+def _plain_reading(line: bytes) -> _Reading | None:
+    """The reading of an ordinary trace line, or None where `_count_line` has to look closer."""
+    if len(line) > _SMALL or may_exceed(line, RECORD_LEVELS):
+        return None
+    try:
+        reading = _read_strictly(line)
+    except msgspec.MsgspecError:
+        return None
+    if reading is None or (reading.trace and len(reading.trace.operations) > OPERATIONS):
+        return None
+    return reading
+
+
+def _scan_block(evidence: Evidence, block: Block, model: str | None) -> Steps[str | None]:
+    data, high = block.data, block.high
+    shift = block.offset - block.low
+    position = block.low
+    operations = evidence.operations
+    while (hit := data.find(MARK, position, high)) >= 0:
+        start = data.rfind(b"\n", position, hit) + 1 or position
+        end = data.find(b"\n", hit)
+        if start > position:
+            nearest, left = _nearest_model(data, position, start)
+            if nearest is None:
+                nearest = yield from _last_model(data, position, left, model)
+            model = nearest
+        line = data[start:end]
+        reading = _plain_reading(line)
+        if reading is None:
+            model = yield from _count_line(evidence, line, shift + start, model)
+        else:
+            # The common case without the machinery of steps: most of a scan's time is here.
+            model = reading.model or model
+            if reading.trace is not None:
+                count_short_trace(evidence, reading.trace, reading.shapes, model)
+            if reading.has_audits:
+                evidence.audit_spans.append((shift + start, len(line)))
         position = end + 1
         if evidence.operations - operations >= OPERATIONS:
             operations = evidence.operations
             yield
-    return (yield from _last_model(block, position, len(block), model))
+    return (yield from _last_model(data, position, high, model))
 
 
 def scan_into(evidence: Evidence, piece: bytes, state: ScanState) -> Steps[ScanState]:
@@ -282,10 +325,11 @@ def scan_into(evidence: Evidence, piece: bytes, state: ScanState) -> Steps[ScanS
     tail, model = state.tail, state.model
     for start in range(0, len(piece), BLOCK):
         part = piece if len(piece) <= BLOCK else piece[start : start + BLOCK]
-        block, tail = split(part, tail)
-        evidence.losses.overlong_lines += block.overlong
-        if block.lines:
-            model = yield from _scan_block(evidence, block.lines, block.offset, model)
+        found = split(part, tail)
+        tail = found.tail
+        evidence.losses.overlong_lines += found.overlong
+        for block in found.blocks:
+            model = yield from _scan_block(evidence, block, model)
         yield
     return ScanState(tail, model)
 

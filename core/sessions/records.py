@@ -29,18 +29,30 @@ class Tail(Struct, frozen=True, gc=False):
 
 
 class Block(Struct, frozen=True, gc=False):
-    """Whole lines, the offset of their first byte, and how many overlong records were dropped."""
+    """Whole lines: `data[low:high]`, whose first byte is at `offset` of the stream.
 
-    lines: bytes
+    A window on the piece instead of a copy of it: most of a scan is one search through it.
+    """
+
+    data: bytes
+    low: int
+    high: int
     offset: int
+
+
+class Split(Struct, frozen=True, gc=False):
+    """The whole lines of a piece, how many overlong records were dropped, and the new open end."""
+
+    blocks: tuple[Block, ...]
     overlong: int
+    tail: Tail
 
 
 class Malformed(ValueError):
     """Raised by `values_of`: a record that is not JSON."""
 
 
-def split(piece: bytes, tail: Tail) -> tuple[Block, Tail]:
+def split(piece: bytes, tail: Tail) -> Split:
     """Append a piece to the open end; give back the whole lines and the new open end.
 
     A record longer than `MAX_RECORD` (without its line feed) is dropped and counted once,
@@ -50,26 +62,30 @@ def split(piece: bytes, tail: Tail) -> tuple[Block, Tail]:
     if tail.skipping:
         start = piece.find(b"\n") + 1
         if start == 0:
-            return Block(b"", tail.offset, 0), Tail(tail.offset + len(piece), b"", True)
+            return Split((), 0, Tail(tail.offset + len(piece), b"", True))
         tail = Tail(tail.offset + start)
     first = piece.find(b"\n", start)
     if first < 0:
         data = tail.data + piece[start:]
         if len(data) <= MAX_RECORD:
-            return Block(b"", tail.offset, 0), Tail(tail.offset, data)
-        return Block(b"", tail.offset, 1), Tail(tail.offset + len(data), b"", True)
-    end = tail.offset + len(tail.data) + len(piece) - start
+            return Split((), 0, Tail(tail.offset, data))
+        return Split((), 1, Tail(tail.offset + len(data), b"", True))
+    blocks: list[Block] = []
     overlong = len(tail.data) + first - start > MAX_RECORD
-    if overlong:
-        tail, start = Tail(tail.offset + len(tail.data) + first + 1 - start), first + 1
-    last = piece.rfind(b"\n", start) + 1
-    if last == 0:
-        return Block(b"", tail.offset, 1), Tail(tail.offset, piece[start:])
-    if not tail.data and start == 0 and last == len(piece):
-        lines = piece
+    offset = tail.offset + len(tail.data) + first + 1 - start
+    if tail.data and not overlong:
+        record = tail.data + piece[start : first + 1]
+        blocks.append(Block(record, 0, len(record), tail.offset))
+    if tail.data or overlong:
+        start = first + 1
     else:
-        lines = tail.data + piece[start:last]
-    return Block(lines, tail.offset, int(overlong)), Tail(end - (len(piece) - last), piece[last:])
+        offset = tail.offset
+    last = piece.rfind(b"\n", start) + 1
+    if last > start:
+        blocks.append(Block(piece, start, last, offset))
+        offset += last - start
+        start = last
+    return Split(tuple(blocks), int(overlong), Tail(offset, piece[start:]))
 
 
 def _refuse_constant(name: str) -> Any:

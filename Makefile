@@ -1,0 +1,59 @@
+# Each target makes .venv and installs what it needs; python3 (3.11 or newer) with venv is enough.
+PYTHON  ?= python3
+BIN     := .venv/bin
+PIP     := $(BIN)/python -m pip install -q --disable-pip-version-check
+VECTORS ?= fixtures/conformance
+KILLS   ?= 200
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint types contracts unit package bench conformance soak clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Two stamps: running needs a dozen packages, developing a few dozen more.
+.venv/run.stamp: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.lock .venv/run.stamp
+	$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+run: .venv/run.stamp ## Run the daemon on your own sessions, or on bundled ones where you have none.
+	@$(BIN)/python fixtures/run.py
+
+test: check unit package ## Lint, types, import contracts, tests, and the built package.
+
+check: lint types contracts ## Lint, types and import contracts.
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/dev.stamp
+	$(BIN)/mypy
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+contracts: .venv/dev.stamp
+	@$(BIN)/lint-imports
+
+unit: .venv/dev.stamp
+	$(BIN)/python -m pytest -q
+
+package: .venv/dev.stamp
+	$(BIN)/python tests/package_check.py
+
+bench: .venv/dev.stamp ## Measure the budgets of docs/performance.md.
+	$(BIN)/python -m benchmarks
+
+conformance: .venv/dev.stamp ## Run conformance vectors: make conformance VECTORS=DIR.
+	@$(BIN)/python -m tests.conformance $(VECTORS)
+
+soak: .venv/dev.stamp ## Kill and restart a daemon under load: make soak KILLS=200.
+	$(BIN)/python -m tests.soak $(KILLS)
+
+clean: ## Remove the environment and everything built.
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

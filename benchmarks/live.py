@@ -1,0 +1,121 @@
+"""Stall, idle, hook and status: what needs a running daemon."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+
+from benchmarks.corpus import surface, write
+from benchmarks.measuring import Figure, median, process_wall
+from fabricd.daemon.books import Books
+from fabricd.daemon.clock import SystemClock
+from fabricd.daemon.compiler import Compiler
+from fabricd.daemon.declared import SurfaceKeeper
+from fabricd.daemon.health import Health
+from fabricd.daemon.tailer import Tailer
+from fabricd.daemon.telemetry import LogTelemetry
+from fabricd.store.homes import Homes
+from tests.harness import Daemon, daemon
+
+
+class _Silent:
+    """A logger that says nothing."""
+
+    def __getattr__(self, _: str) -> object:
+        return lambda *_args, **_fields: None
+
+
+def longest_stall(folder: Path, gigabytes: float, giant: int = 0) -> Figure:
+    """The longest time the loop did not turn while a window was read, compiled and replayed."""
+    sessions = folder / "agent" / "sessions" / "--repo--"
+    per_file = int(gigabytes * 1e9 / 8 / 1350)
+    write(sessions, 8, per_file, 0.02, 1300)
+    if giant:
+        filler = random.Random(1).randbytes(giant // 2).hex()
+        line = '{"type":"message","message":{"role":"toolResult","details":{"trace":{"kind":'
+        with (sessions / "s0000.jsonl").open("a") as file:
+            file.write(f'{line}"pi-fabric.execution","x":"{filler}"}}}}}}}}\n')
+    homes = Homes(folder / "home", folder / "state", folder / "agent", is_pi_home=False)
+    homes.entropy.mkdir(parents=True)
+    homes.surface.write_text(json.dumps(surface()))
+    longest = 0.0
+
+    async def heartbeat() -> None:
+        nonlocal longest
+        last = time.perf_counter()
+        while True:
+            await anyio.lowlevel.checkpoint()
+            now = time.perf_counter()
+            longest, last = max(longest, now - last), now
+
+    async def run() -> float:
+        telemetry = LogTelemetry(_Silent(), lambda *_: None)
+        health, books, clock = Health(telemetry), Books(), SystemClock()
+        keeper = SurfaceKeeper(homes.surface, health)
+        compiler = Compiler(homes, books, keeper, health, telemetry, clock, True)
+        tailer = Tailer(homes, books, health, telemetry, clock, 10.0, lambda: None)
+        async with anyio.create_task_group() as group:
+            group.start_soon(heartbeat)
+            started = time.perf_counter()
+            await tailer.read_all()
+            finished = await compiler.compile()
+            assert finished.outcome == "written", finished
+            group.cancel_scope.cancel()
+        return time.perf_counter() - started
+
+    seconds = anyio.run(run)
+    size = sum(path.stat().st_size for path in sessions.iterdir()) / 1e9
+    name = f"longest loop stall, {size:.2f} GB window"
+    budget = 20.0
+    if giant:
+        name, budget = f"{name} with a {giant >> 20} MiB record", 400.0
+    baseline = f"the whole pass in one step: {seconds * 1000:.0f} ms"
+    return Figure(name, longest * 1000, "ms", budget, False, baseline)
+
+
+def idle(folder: Path, seconds: float = 30.0) -> list[Figure]:
+    """Memory and CPU of a daemon over 1,000 session files with nothing to do."""
+    with daemon(folder, MALLOC_ARENA_MAX="2") as subject:
+        write(subject.sessions, 1000, 40, 0.15, 400)
+        subject.declare(surface())
+        subject.start()
+        time.sleep(3)
+        before = _cpu(subject)
+        time.sleep(seconds)
+        used = (_cpu(subject) - before) / seconds * 100
+        rss = subject.status()["rssBytes"] / 1048576
+    return [
+        Figure("daemon idle, 1,000 files: RSS", rss, "MiB", 64.0, False, "imports and watch: 47"),
+        Figure("daemon idle, 1,000 files: CPU", used, "% of a core", 0.1, False, ""),
+    ]
+
+
+def _cpu(subject: Daemon) -> float:
+    assert subject.process is not None
+    fields = Path(f"/proc/{subject.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def clients(folder: Path) -> list[Figure]:
+    """Cold processes: the hook and `status`, beside a bare interpreter."""
+    scripts = Path(sys.executable).parent
+    with daemon(folder) as subject:
+        subject.declare(surface())
+        subject.start()
+        hook = [str(scripts / "fabricd-hook"), "turn-end"]
+        payload = b'{"session_id": "s", "cwd": "/repo"}'
+        hooked = median(lambda: process_wall(hook, subject.env, payload), 21) * 1000
+        status = [str(scripts / "fabricd"), "status"]
+        asked = median(lambda: process_wall(status, subject.env), 21) * 1000
+    bare = median(lambda: process_wall([sys.executable, "-c", "pass"]), 21) * 1000
+    baseline = f"a bare interpreter: {bare:.0f} ms"
+    return [
+        Figure("fabricd-hook, cold", hooked, "ms", 40.0, False, baseline),
+        Figure("fabricd status, cold", asked, "ms", 100.0, False, baseline),
+    ]

@@ -1,0 +1,80 @@
+"""How the figures are taken: CPU of whole processes, medians, and a table at the end."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure beside its budget and its baseline."""
+
+    name: str
+    value: float
+    unit: str
+    budget: float
+    higher_is_better: bool = False
+    baseline: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the budget holds."""
+        return self.value >= self.budget if self.higher_is_better else self.value <= self.budget
+
+    def row(self) -> str:
+        """The figure as a table row."""
+        sign = "≥" if self.higher_is_better else "≤"
+        mark = "met" if self.met else "MISSED"
+        return (
+            f"| {self.name} | {self.value:.4g} {self.unit} | {sign} {self.budget:g} {self.unit} "
+            f"| {mark} | {self.baseline} |"
+        )
+
+
+def process_cpu(command: list[str], env: dict[str, str] | None = None) -> float:
+    """User and system seconds of a process that must exit 0."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def process_wall(command: list[str], env: dict[str, str] | None = None, data: bytes = b"") -> float:
+    """Wall seconds of a process, whatever it exits with."""
+    started = time.perf_counter()
+    subprocess.run(command, env=env, input=data, capture_output=True, check=False)
+    return time.perf_counter() - started
+
+
+def bare_cpu() -> float:
+    """CPU of `python -c pass`."""
+    return median(lambda: process_cpu([sys.executable, "-c", "pass"]), 5)
+
+
+def median(measure: Callable[[], float], times: int) -> float:
+    """The median of several measurements."""
+    return statistics.median(measure() for _ in range(times))
+
+
+def per_call(function: Callable[[], object], calls: int = 20_000, rounds: int = 7) -> float:
+    """Seconds a call, the best of several rounds."""
+    best = float("inf")
+    for _ in range(rounds):
+        started = time.perf_counter()
+        for _ in range(calls):
+            function()
+        best = min(best, (time.perf_counter() - started) / calls)
+    return best
+
+
+def clean_env(**more: str) -> dict[str, str]:
+    """The environment without anything of ours, plus what is given."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("FABRICD_", "XDG_", "PI_"))}
+    return {**kept, **more}

@@ -1,0 +1,1 @@
+"""Conformance: our results beside those of the reference, case by case."""

@@ -1,0 +1,200 @@
+"""The closed guard, reason by reason, and its limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fabricd.core.canonical import as_given, text
+from fabricd.core.sessions import pi
+from fabricd.core.sessions.trace import (
+    MAX_TRACE_BYTES,
+    REASONS,
+    is_count,
+    is_number,
+    is_safe_key,
+    refusal,
+    rules_of,
+    witness_of,
+)
+from tests.core.making import COUNTS, RULE, WITNESS, Json, line, log, operation, record, scanned, trace
+
+
+def nested(levels: int) -> Any:
+    """Arrays inside each other."""
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def without(value: Json, name: str) -> Json:
+    """The same object but for one member."""
+    return {key: item for key, item in value.items() if key != name}
+
+
+# Every reason with envelopes that are refused for it and nothing else.
+REFUSED: dict[str, list[Any]] = {
+    "not-an-object": [None, 5, "pi-fabric.execution", [trace()]],
+    "unknown-field": [trace(durationMs=12), trace(x=None)],
+    "kind": [trace(kind="pi-fabric"), trace(kind=None), without(trace(), "kind")],
+    "version": [trace(version=v) for v in (2, True, "1", 1.5, None)],
+    "outcome": [trace(outcome=o) for o in ("ok", None, 1, [])],
+    "phases": [trace(phases=p) for p in (None, "Plan", [1], ["a", None])],
+    "counts": [
+        trace(counts=without(dict.fromkeys(COUNTS, 0), "droppedValues")),
+        trace(counts=dict.fromkeys([*COUNTS, "more"], 0)),
+        *(trace(counts=dict.fromkeys(COUNTS, c)) for c in (-1, 2**53, 0.5, True, "0", None)),
+        trace(counts=[0, 0, 0, 0]),
+    ],
+    "error": [trace(error=None), trace(error=1)],
+    "operations": [trace(operations=None), trace(operations={}), trace(operations=[[]])],
+    "operation-unknown-field": [trace(operation(durationMs=1))],
+    "operation-type": [trace(operation(type="result")), trace(without(operation(), "type"))],
+    "operation-sequence": [
+        *(trace(operation(sequence=s)) for s in (-1, 0.5, 2**53, True)),
+        trace(operation(3), operation(3)),
+        trace(operation(3), operation(2)),
+        trace(without(operation(), "sequence")),
+    ],
+    "operation-ref": [trace(operation(ref=None)), trace(operation(ref=1))],  # type: ignore[arg-type]
+    "operation-args": [trace(operation(args=a)) for a in (None, [], "{}")],
+    "operation-outcome": [trace(operation(outcome=o)) for o in ("ok", None, {})],
+    "operation-stage": [trace(operation(failureStage=s)) for s in ("late", None, [])],
+    "operation-field": [
+        *(trace(operation(**{name: 1})) for name in ("provider", "action", "error")),
+        *(trace(operation(**{name: None})) for name in ("provider", "action", "error")),
+        *(trace(operation(resultTruncated=r)) for r in (None, 0, "true")),
+    ],
+    "value": [
+        trace(operation(args={"x": nested(15)})),
+        trace(operation(args={"x": float("inf")})),
+        trace(operation(result=nested(16))),
+        trace(operation(result={"x": [float("inf")]})),
+    ],
+    "witness": [
+        *(trace(operation(normalization=n)) for n in (None, {}, [], WITNESS | {"more": 1})),
+        *(trace(operation(normalization=WITNESS | {"version": v})) for v in (2, True, "1")),
+        trace(operation(normalization=WITNESS | {"beforeShape": "A" * 64})),
+        trace(operation(normalization=WITNESS | {"afterShape": "a" * 64 + "\n"})),
+        trace(operation(normalization=WITNESS | {"rules": []})),
+        trace(operation(normalization=WITNESS | {"rules": [RULE] * 129})),
+        trace(operation(normalization=WITNESS | {"rules": [RULE | {"at": ""}]})),
+        trace(operation(normalization=WITNESS | {"rules": [RULE | {"key": "__proto__"}]})),
+        trace(operation(normalization=WITNESS | {"rules": [RULE | {"kind": "trim"}]})),
+        trace(operation(normalization=WITNESS | {"rules": [RULE | {"key": "é" * 129}]})),
+    ],
+    "trace-too-large": [trace(error="x" * MAX_TRACE_BYTES)],
+}
+FROM_THE_LINE = {"details-too-large", "too-deep"}
+EACH = [(reason, value) for reason, values in REFUSED.items() for value in values]
+ACCEPTED: list[Json] = [
+    trace(),
+    trace(version=1.0, error="", phases=["", "Plan"]),
+    trace(operation(0.0), operation(2**53 - 1)),  # type: ignore[arg-type]
+    trace(operation(ref="", args={"x": nested(14)}, result=nested(15))),
+    trace(operation(outcome="succeeded", failureStage="guard"), operation(7, outcome="failed")),
+    trace(operation(result=None, resultTruncated=False, provider="", action="", error="")),
+    trace(operation(normalization=WITNESS | {"version": 1.0, "rules": [RULE] * 128})),
+    trace(operation(normalization=WITNESS | {"rules": [RULE | {"key": "é" * 128}]})),
+    trace(counts=dict.fromkeys(COUNTS, 2.0**53 - 1)),
+]
+
+
+@pytest.mark.parametrize(("reason", "value"), EACH)
+def test_a_trace_is_refused_for_what_is_wrong_with_it(reason: str, value: Any) -> None:
+    assert refusal(value) == reason
+
+
+@pytest.mark.parametrize(("reason", "value"), EACH)
+def test_a_refused_trace_counts_by_its_reason_and_as_nothing_else(reason: str, value: Any) -> None:
+    if "inf" in str(value):
+        # Infinity has no JSON text; a number beyond every double has, and reads back as one.
+        data = line(record(value)).replace(b"Infinity", b"1e999") + b"\n"
+    else:
+        data = log(record(value))
+    evidence, _ = scanned(data)
+    if isinstance(value, dict) and value.get("kind") != "pi-fabric.execution":
+        assert evidence.is_empty
+    elif b"pi-fabric.execution" in data:
+        assert evidence.refused == {reason: 1}
+        assert (evidence.traces, evidence.refs, evidence.audit_spans) == (0, {}, [])
+
+
+def test_every_reason_is_reached() -> None:
+    assert set(REFUSED) | FROM_THE_LINE == set(REASONS)
+
+
+@pytest.mark.parametrize("value", ACCEPTED)
+def test_a_sound_trace_is_accepted_and_counted(value: Json) -> None:
+    assert refusal(value) is None
+    evidence, _ = scanned(log(record(value)))
+    assert (evidence.traces, evidence.refused) == (1, {})
+    assert evidence.operations == len(value["operations"])
+
+
+@pytest.mark.parametrize("filler", ["x", "é", "\U0001f600", "\n", "\u2028"])
+@pytest.mark.parametrize(("excess", "traces"), [(0, 1), (1, 0)])
+def test_a_trace_may_have_512_kib_of_canonical_text_and_no_byte_more(
+    filler: str, excess: int, traces: int
+) -> None:
+    size = len(text(filler).encode()) - 2
+    room = MAX_TRACE_BYTES - len(text(trace(error=""), as_given).encode())
+    error = filler * (room // size) + "x" * (room % size + excess)
+    evidence, _ = scanned(log(record(trace(error=error))))
+    assert evidence.traces == traces
+    assert evidence.refused == ({} if traces else {"trace-too-large": 1})
+
+
+def test_numbers_count_at_their_canonical_length() -> None:
+    # 90,000 short numbers of twenty-one digits each: 450 kB in the log, 2 MB in canonical text.
+    wide = line(record(trace(operation(args={"x": "@"})))).replace(
+        b'"@"', b"[" + b"1e20," * 90_000 + b"0]"
+    )
+    assert scanned(wide + b"\n")[0].refused == {"trace-too-large": 1}
+
+
+def test_escapes_count_at_their_canonical_length() -> None:
+    # Six bytes an escape in the log, one in canonical text.
+    short = line(record(trace(error="@"))).replace(b"@", b"\\u0041" * 200_000)
+    assert scanned(short + b"\n")[0].traces == 1
+
+
+def test_details_may_have_4_mib_and_no_byte_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pi, "_SMALL", 100)
+    data = line(record(trace(operation()), notes="outside of the details" * 50))
+    details = len(line(record(trace(operation()))["details"]))
+    monkeypatch.setattr(pi, "MAX_DETAILS", details)
+    assert scanned(data + b"\n")[0].traces == 1
+    monkeypatch.setattr(pi, "MAX_DETAILS", details - 1)
+    assert scanned(data + b"\n")[0].refused == {"details-too-large": 1}
+
+
+@pytest.mark.parametrize(("levels", "reason"), [(509, "value"), (510, "value"), (511, "too-deep")])
+def test_a_record_may_nest_512_levels_deep(levels: int, reason: str) -> None:
+    # The record, its details, its trace, operations, operation and args stand above the arrays.
+    value = record(trace(operation(args={"x": "@"})))
+    data = line(value).replace(b'"@"', b"[" * (levels - 4) + b"]" * (levels - 4))
+    assert scanned(data + b"\n")[0].refused == {reason: 1}
+
+
+def test_a_count_is_a_safe_integer_of_either_number_type() -> None:
+    assert all(map(is_count, [0, 0.0, -0.0, 1.0, 2**53 - 1]))
+    assert not any(map(is_count, [-1, 0.5, 2**53, True, "1", None, float("nan"), float("inf")]))
+    assert is_number(1.0, 1)
+    assert not any(is_number(value, 1) for value in (True, "1", None, 1.5))
+
+
+def test_prototype_names_and_long_names_are_no_safe_keys() -> None:
+    assert all(map(is_safe_key, ["", "a", "toString", "😀" * 64]))
+    assert not any(map(is_safe_key, ["__proto__", "prototype", "constructor", "😀" * 64 + "a", 1]))
+
+
+def test_a_witness_needs_exactly_its_five_members() -> None:
+    found = witness_of(WITNESS)
+    assert found is not None
+    assert [(rule.kind, rule.key) for rule in found.rules] == [("key-form", "limit")]
+    assert all(witness_of(without(WITNESS, name)) is None for name in WITNESS)
+    assert rules_of([RULE] * 128) is not None
+    assert rules_of([{"kind": [], "key": "a"}]) is None

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabricd.core.nesting import TooDeep, deeper_than, depth_steps, may_exceed, require_depth
+from tests.core.strategies import json_values, texts
+
+
+def naive_depth(data: bytes) -> int:
+    """The deepest bracket outside strings, one byte at a time."""
+    depth = deepest = 0
+    inside = escaped = False
+    for byte in data:
+        if escaped:
+            escaped = False
+        elif byte == ord("\\"):
+            escaped = inside
+        elif byte == ord('"'):
+            inside = not inside
+        elif not inside and byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif not inside and byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+def value_depth(value: Any) -> int:
+    """How deep a value nests, by itself."""
+    if not isinstance(value, dict | list):
+        return 0
+    children = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(value_depth, children), default=0)
+
+
+nested = st.integers(0, 9).flatmap(
+    lambda depth: json_values(8).map(lambda value: _wrapped(value, depth))
+)
+quotes_and_brackets = st.lists(st.sampled_from(['"', "\\", "[", "}", "\\\\", "a"]), max_size=9)
+
+
+def _wrapped(value: Any, depth: int) -> Any:
+    for level in range(depth):
+        value = [value] if level % 2 else {'k"[\\': value}
+    return value
+
+
+@given(nested, st.booleans())
+def test_depth_of_json_is_the_depth_of_its_value(value: Any, escaped: bool) -> None:
+    data = json.dumps(value, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
+    for levels in range(value_depth(value) + 2):
+        assert deeper_than(data, levels) == (value_depth(value) > levels)
+
+
+@given(quotes_and_brackets, st.integers(1, 4))
+def test_brackets_in_strings_do_not_count(parts: list[str], depth: int) -> None:
+    data = ("[" * depth + json.dumps("".join(parts)) + "]" * depth).encode()
+    assert deeper_than(data, depth - 1)
+    assert not deeper_than(data, depth)
+
+
+@given(st.lists(st.sampled_from(['"x"', "[", "{", '"\\""', '"\\\\"', '"\\\\\\"["']), max_size=30))
+def test_depth_agrees_with_a_byte_by_byte_reader(parts: list[str]) -> None:
+    data = ",".join(parts).encode()
+    depth = naive_depth(data)
+    assert not deeper_than(data, depth)
+    assert depth == 0 or deeper_than(data, depth - 1)
+
+
+@given(texts, st.integers(0, 3))
+def test_enough_brackets_are_never_overlooked(text: str, levels: int) -> None:
+    data = text.encode("utf-8", "surrogatepass") + b"[{"
+    assert may_exceed(data, levels) or not deeper_than(data, levels)
+
+
+def test_depth_is_counted_across_block_boundaries() -> None:
+    filler = b'"' + b"x" * 300_000 + b'",'
+    data = b"[" + filler + b"[" + filler + b'["]]]"' + filler + b"[0]]]]"
+    assert deeper_than(data, 3)
+    assert not deeper_than(data, 4)
+
+
+def test_more_brackets_than_one_batch_holds_are_counted() -> None:
+    data = b"[]," * 9000 + b"[" * 40 + b"]" * 40
+    assert deeper_than(data, 39)
+    assert not deeper_than(data, 40)
+
+
+def test_the_refusal_names_the_limit() -> None:
+    require_depth(b"[[0]]", 2)
+    with pytest.raises(TooDeep, match="more than 2 levels") as caught:
+        require_depth(b"[[[0]]]", 2)
+    assert caught.value.levels == 2
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [b"[" * 4_000_000, b"[]" * 1_000_000, b'"' * 4_000_001, b"\\" * 4_000_001, b'\\"[' * 1_000_000],
+    ids=["openers", "pairs", "quotes", "backslashes", "escapes"],
+)
+def test_a_hostile_record_is_judged_quickly(hostile: bytes) -> None:
+    began = time.process_time()
+    deeper_than(hostile, 512)
+    assert time.process_time() - began < 2
+
+
+def test_a_long_record_holds_nobody_up() -> None:
+    assert sum(1 for _ in depth_steps(b"[]" * 600_000, 512)) > 3
