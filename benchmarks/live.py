@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
+from tests.harness import Daemon, daemon
 
 from benchmarks.corpus import surface, write
 from benchmarks.measuring import Figure, median, process_wall
@@ -21,7 +22,6 @@ from fabricd.daemon.health import Health
 from fabricd.daemon.tailer import Tailer
 from fabricd.daemon.telemetry import LogTelemetry
 from fabricd.store.homes import Homes
-from tests.harness import Daemon, daemon
 
 
 class _Silent:

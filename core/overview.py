@@ -30,7 +30,11 @@ class RefWithoutPlan(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True, rename="camel"):
-    """What the derived plans cover of the calls that were measured."""
+    """What the derived plans cover of the calls that were measured.
+
+    `without_plan` are called actions; `not_judged` those that were not called and whose schema
+    no validator can judge.
+    """
 
     plans: int
     rules: int
@@ -38,6 +42,7 @@ class Coverage(Struct, frozen=True, rename="camel"):
     covered_calls: int
     covered_rejections: int
     without_plan: tuple[RefWithoutPlan, ...]
+    not_judged: tuple[RefWithoutPlan, ...]
     cut_rules: int
     beyond_limit: int
 
@@ -84,6 +89,7 @@ def coverage_of(plans: Plans, report: Report, aside: Aside) -> Coverage:
     """What plans cover of a measured window."""
     covered = {plan.ref for plan in plans.plans}
     reasons = {found.ref: found.reason or "" for found in plans.without}
+    called = {row.ref for row in report.refs}
     rows = [row for row in report.refs if row.ref in covered]
     return Coverage(
         plans=len(plans.plans),
@@ -95,6 +101,11 @@ def coverage_of(plans: Plans, report: Report, aside: Aside) -> Coverage:
             RefWithoutPlan(row.ref, row.calls, reasons.get(row.ref, "it is not on the surface"))
             for row in report.refs
             if row.ref not in covered
+        ),
+        not_judged=tuple(
+            RefWithoutPlan(found.ref, 0, found.reason or "")
+            for found in plans.without
+            if found.not_judged and found.ref not in called
         ),
         cut_rules=sum(found.cut for found in plans.cut),
         beyond_limit=plans.beyond_limit,

@@ -42,10 +42,11 @@ class SurfaceKeeper:
             seen = await anyio.to_thread.run_sync(_identity, self._path)
             if seen == self._seen:
                 return False
-            self._seen = seen
             before = self.load
             data = await anyio.to_thread.run_sync(surfaces.read, self._path)
             self.load, self.catalog = await self._parse(data)
+            # Only now: a look that was cancelled half-way must be taken again.
+            self._seen = seen
             self._report_health()
             return not _same(before, self.load)
 

@@ -141,6 +141,7 @@ class Supervisor:
                 self.answers.state = "stopping"
                 notify("STOPPING=1")
                 started = self._clock.monotonic()
+                self._watcher.stop()
                 inner.cancel_scope.cancel()
             await self._wind_down()
             outer.cancel_scope.cancel()

@@ -37,11 +37,22 @@ class Watcher:
         self._sessions_changed = sessions_changed
         self._surface_changed = surface_changed
         self._polling = force_polling
+        self._stopped = anyio.Event()
+
+    def stop(self) -> None:
+        """End the watches. Their threads cannot be cancelled, only asked, every 250 ms."""
+        self._stopped.set()
 
     async def watch_sessions(self) -> None:
         """Hint at session logs that changed, until cancelled."""
+        root = os.fspath(self._homes.sessions)
+
+        def is_session(_: Change, path: str) -> bool:
+            # Deeper files are exports of sub-agents, which nobody measures.
+            return path.endswith(".jsonl") and os.path.dirname(os.path.dirname(path)) == root
+
         await self._supervise(
-            "watch-sessions", self._homes.sessions, _is_session, self._sessions_changed, True
+            "watch-sessions", self._homes.sessions, is_session, self._sessions_changed, True
         )
 
     async def watch_surface(self) -> None:
@@ -61,7 +72,7 @@ class Watcher:
         recursive: bool,
     ) -> None:
         pause = _FIRST_PAUSE
-        while True:
+        while not self._stopped.is_set():
             armed = _identity(root)
             if armed is None:
                 # Nothing to watch yet; the rescan timer notices when it appears.
@@ -77,6 +88,7 @@ class Watcher:
                     ignore_permission_denied=True,
                     rust_timeout=_LOOK_MS,
                     yield_on_timeout=True,
+                    stop_event=self._stopped,
                 ):
                     self._health.recover(what)
                     pause = _FIRST_PAUSE
@@ -91,7 +103,8 @@ class Watcher:
                 self._health.degrade(
                     what, str(error)[:200], f"{_SYSCTL}; logs are polled meanwhile"
                 )
-            await anyio.sleep(pause)
+            with anyio.move_on_after(pause):
+                await self._stopped.wait()
             pause = min(pause * 2, _LAST_PAUSE)
 
 
@@ -101,10 +114,6 @@ def _identity(root: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino)
-
-
-def _is_session(_: Change, path: str) -> bool:
-    return path.endswith(".jsonl")
 
 
 def _is_surface(_: Change, path: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, Reply, call
 
 ROOT = Path(__file__).resolve().parent.parent
-SURFACE = {
+SURFACE: dict[str, Any] = {
     "version": 1,
     "actions": [
         {

@@ -25,12 +25,16 @@ _DIGEST = re.compile(r"[a-f0-9]{64}\Z")
 
 
 class Derivation(Struct, frozen=True):
-    """A plan, or the reason why there is none; `cut` rules fell to the 128-rule limit."""
+    """A plan, or the reason why there is none; `cut` rules fell to the 128-rule limit.
+
+    `not_judged` says that the reason is the validator's: it cannot compile the schema.
+    """
 
     ref: str
     plan: Plan | None = None
     reason: str | None = None
     cut: int = 0
+    not_judged: bool = False
 
 
 def refused_schema(ref: str, schema: object) -> str | None:
@@ -64,7 +68,7 @@ def derive(ref: str, schema: object) -> Derivation:
     try:
         validator = Validator(schema)
     except Unjudgeable as error:
-        return Derivation(ref, reason=str(error))
+        return Derivation(ref, reason=str(error), not_judged=True)
     return derive_with(ref, schema, validator)
 
 

@@ -180,6 +180,8 @@ def _coverage(value: dict[str, Any]) -> RenderableType | None:
     more = len(coverage["withoutPlan"]) - _WITHOUT_PLAN
     if more > 0:
         lines.append(Text(f"and {more} more actions without a plan", style="dim"))
+    for row in coverage["notJudged"][:_WITHOUT_PLAN]:
+        lines.append(Text(f"{visible(row['ref'])}: {visible(row['reason'])}", style="dim"))
     if coverage["cutRules"]:
         lines.append(Text(f"{coverage['cutRules']} rules fell to the limit of 128 a plan"))
     if coverage["beyondLimit"]:

@@ -49,8 +49,19 @@ def command(report: bool, foreground: bool) -> int:
         if report:
             await _first_report(running)
 
-    serve(claimed.homes, config, claimed.bound, __version__, log, ready, claimed.held)
+    try:
+        serve(claimed.homes, config, claimed.bound, __version__, log, ready, claimed.held)
+    except Exception as error:
+        # The log gets the whole story, the terminal one sentence.
+        log.error("daemon_failed", error=repr(error), exc_info=True)
+        raise Complaint(f"stopped by an internal error: {_innermost(error)}", FAILED) from None
     return 0
+
+
+def _innermost(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
 
 
 async def _first_report(running: Any) -> None:

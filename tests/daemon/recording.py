@@ -1,0 +1,55 @@
+"""Telemetry that remembers what it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class Recording:
+    """Every event, in order, by name."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, object]] = []
+        self.reads: list[tuple[str, str]] = []
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.told]
+
+    def daemon_started(self, fields: Mapping[str, object]) -> None:
+        self.told.append(("daemon_started", fields))
+
+    def daemon_stopped(self, reason: str, seconds: float) -> None:
+        self.told.append(("daemon_stopped", reason))
+
+    def session_read(self, path: str, how: str, size: int, traces: int) -> None:
+        self.reads.append((path, how))
+
+    def session_failed(self, path: str, reason: str) -> None:
+        self.told.append(("session_failed", reason))
+
+    def compile_finished(self, fields: Mapping[str, object]) -> None:
+        self.told.append(("compile_finished", fields))
+
+    def gate_rejected(self, reasons: tuple[str, ...]) -> None:
+        self.told.append(("gate_rejected", reasons))
+
+    def turn_ended(self, agent: str | None, session: str | None) -> None:
+        self.told.append(("turn_ended", session))
+
+    def transcript_ignored(self, path: str) -> None:
+        self.told.append(("transcript_ignored", path))
+
+    def health_degraded(self, what: str, why: str, cure: str) -> None:
+        self.told.append(("health_degraded", what))
+
+    def health_recovered(self, what: str) -> None:
+        self.told.append(("health_recovered", what))
+
+    def checkpoint_failed(self, reason: str) -> None:
+        self.told.append(("checkpoint_failed", reason))
+
+    def client_refused(self, reason: str) -> None:
+        self.told.append(("client_refused", reason))
+
+    def request_failed(self, method: str, error: BaseException) -> None:
+        self.told.append(("request_failed", error))
