@@ -27,8 +27,14 @@ from fabricd.store.homes import Homes
 class _Silent:
     """A logger that says nothing."""
 
-    def __getattr__(self, _: str) -> object:
-        return lambda *_args, **_fields: None
+    def info(self, _: str, **fields: object) -> None:
+        """Say nothing."""
+
+    debug = warning = error = info
+
+
+def _publish_nothing(_: str, __: dict[str, object]) -> None:
+    """Nobody subscribes."""
 
 
 def longest_stall(folder: Path, gigabytes: float, giant: int = 0) -> Figure:
@@ -55,14 +61,14 @@ def longest_stall(folder: Path, gigabytes: float, giant: int = 0) -> Figure:
             longest, last = max(longest, now - last), now
 
     async def run() -> float:
-        telemetry = LogTelemetry(_Silent(), lambda *_: None)
+        started = time.perf_counter()
+        telemetry = LogTelemetry(_Silent(), _publish_nothing)
         health, books, clock = Health(telemetry), Books(), SystemClock()
         keeper = SurfaceKeeper(homes.surface, health)
         compiler = Compiler(homes, books, keeper, health, telemetry, clock, True)
         tailer = Tailer(homes, books, health, telemetry, clock, 10.0, lambda: None)
         async with anyio.create_task_group() as group:
             group.start_soon(heartbeat)
-            started = time.perf_counter()
             await tailer.read_all()
             finished = await compiler.compile()
             assert finished.outcome == "written", finished

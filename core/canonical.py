@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from json.encoder import encode_basestring
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from fabricd.core.javascript import (
     as_double,
@@ -89,6 +89,14 @@ def string_text(text: str) -> str:
     return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", join_surrogates(quoted))
 
 
+def _is_members(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_items(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, (list, tuple))
+
+
 def _write(value: object, put: Callable[[str], None], order: KeyOrder) -> None:
     if value is None:
         put("null")
@@ -100,14 +108,14 @@ def _write(value: object, put: Callable[[str], None], order: KeyOrder) -> None:
         put(string_text(value))
     elif isinstance(value, (int, float)):
         put(number_text(value))
-    elif isinstance(value, Mapping):
+    elif _is_members(value):
         opener = "{"
         for key in order(value):
             put(f"{opener}{string_text(key)}:")
             _write(value[key], put, order)
             opener = ","
         put("{}" if opener == "{" else "}")
-    elif isinstance(value, (list, tuple)):
+    elif _is_items(value):
         opener = "["
         for item in value:
             put(opener)
@@ -132,10 +140,10 @@ def text(value: object, order: KeyOrder = collated) -> str:
 def pretty(value: object, indent: str = "") -> str:
     """JSON with two spaces of indent and keys as given: the layout of the durable files."""
     deeper = indent + "  "
-    if isinstance(value, Mapping) and value:
+    if _is_members(value) and value:
         rows = (f"{deeper}{string_text(k)}: {pretty(v, deeper)}" for k, v in value.items())
         return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
-    if isinstance(value, (list, tuple)) and value:
+    if _is_items(value) and value:
         return "[\n" + ",\n".join(deeper + pretty(v, deeper) for v in value) + f"\n{indent}]"
     return text(value, as_given)
 
@@ -164,7 +172,7 @@ def digest_members(
     for name, value in members:
         state.update(utf8(f"{opener}{string_text(name)}:"))
         opener = ","
-        if not isinstance(value, (list, tuple)):
+        if not _is_items(value):
             state.update(utf8(text(value)))
             continue
         state.update(b"[")

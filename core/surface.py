@@ -8,6 +8,7 @@ from fabricd.core.canonical import digest_members
 from fabricd.core.documents import BadDocument, strict_json
 from fabricd.core.model import Action, Surface
 from fabricd.core.nesting import SCHEMA_LEVELS
+from fabricd.core.plain import is_list, is_object
 from fabricd.core.sessions.trace import is_number
 from fabricd.core.steps import ACTIONS, Steps
 
@@ -22,14 +23,14 @@ def surface_steps(data: bytes) -> Steps[Surface]:
         BadDocument: the text is no surface of version 1.
     """
     value = strict_json(data, _LEVELS)
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise BadDocument(f"expected an object, found {_kind(value)}")
     if not is_number(value.get("version"), 1):
         raise BadDocument(f"expected version 1, found {_shown(value.get('version'))}")
     listed = value.get("actions")
-    if not isinstance(listed, list):
+    if not is_list(listed):
         raise BadDocument(f"expected an actions list, found {_kind(listed)}")
-    kept = [item for item in listed if isinstance(item, dict) and isinstance(item.get("ref"), str)]
+    kept = [item for item in listed if is_object(item) and isinstance(item.get("ref"), str)]
     digest = yield from digest_members([("actions", kept), ("version", 1)], ACTIONS)
     return Surface(tuple(Action(item["ref"], item.get("inputSchema")) for item in kept), digest)
 
@@ -37,7 +38,7 @@ def surface_steps(data: bytes) -> Steps[Surface]:
 def _kind(value: object) -> str:
     if value is None:
         return "nothing"
-    words = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
+    words: dict[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
     return words.get(type(value), "a number")
 
 

@@ -15,6 +15,7 @@ import jsonschema_rs
 
 from fabricd.core.canonical import digest
 from fabricd.core.javascript import NumberOutOfRange
+from fabricd.core.plain import is_object
 
 _KNOWN_DRAFT = re.compile(
     r"https?://json-schema\.org/(draft-0[467]|draft/2019-09|draft/2020-12)/schema#?\Z"
@@ -101,7 +102,7 @@ class Validator:
         Raises:
             Unjudgeable: the schema is no object, or no draft accepts it.
         """
-        if not isinstance(schema, dict):
+        if not is_object(schema):
             raise Unjudgeable("it is not an object")
         try:
             self.digest = digest(schema)

@@ -118,9 +118,7 @@ def _suggestion(where: str) -> str:
 def known_keys() -> list[str]:
     """Every key, as `section.name`."""
     return [
-        f"{section}.{name}"
-        for section, field in Config.model_fields.items()
-        for name in type(field.default).model_fields
+        f"{section}.{name}" for section, values in Config().model_dump().items() for name in values
     ]
 
 
@@ -129,7 +127,8 @@ def rendered(config: Config) -> str:
     lines: list[str] = []
     for section, values in config.model_dump().items():
         lines.append(f"[{section}]")
-        fields = type(getattr(config, section)).model_fields
+        part: BaseModel = getattr(config, section)
+        fields = type(part).model_fields
         for name, value in values.items():
             lines.append(f"# {fields[name].description}")
             shown_value = _toml(value)

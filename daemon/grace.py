@@ -65,13 +65,12 @@ class GraceQueue:
         context, self._pending = self._pending, None
         if context is None:
             return None
-        finished: Finished | None = None
         try:
             finished = await self._compile(context)
-        finally:
+        except BaseException:
             # A compile that was cancelled has not served its trigger.
-            if finished is None and self._pending is None:
-                self._pending = context
+            self._pending = self._pending or context
+            raise
         self._retry_due = finished.outcome in RETRIED
         self._retry_context = context
         return finished

@@ -19,7 +19,7 @@ import anyio.to_thread
 
 # Imported here although used deep inside: a package replaced under a running daemon must not be
 # imported half old, half new.
-import rapidfuzz.distance  # noqa: F401
+from rapidfuzz.distance import Levenshtein
 
 from fabricd.daemon.answers import Answers
 from fabricd.daemon.books import Books
@@ -40,6 +40,8 @@ from fabricd.ipc.socket_file import BoundSocket
 from fabricd.store.atomic import remove_leftovers
 from fabricd.store.durable import shown
 from fabricd.store.homes import Homes
+
+_IMPORTED_EARLY = (Levenshtein,)
 
 LAST_COMPILE_SECONDS = 5.0
 CHECKPOINT_SECONDS = 2.0
@@ -132,6 +134,7 @@ class Supervisor:
 
     async def run(self, ready: Ready | None = None) -> None:
         """Run until stopped."""
+        started = self._clock.monotonic()
         async with anyio.create_task_group() as outer:
             outer.start_soon(self._heed_signals)
             await outer.start(self._server.run)

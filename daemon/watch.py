@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import anyio
-from watchfiles import Change, awatch
+from watchfiles import Change, awatch  # pyright: ignore[reportUnknownVariableType] untyped upstream
 
 from fabricd.daemon.health import Health
 from fabricd.store.homes import Homes

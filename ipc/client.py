@@ -112,11 +112,11 @@ def _read_frame(connection: socket.socket) -> bytes:
 
 def _reply_of(frame: bytes) -> Reply:
     try:
-        body = json.loads(frame)
+        body: Any = json.loads(frame)
         error = body.get("error")
         if error is not None:
-            data = error.get("data") or {}
-            raise CallFailed(int(error["code"]), str(error["message"]), data.get("reason"))
+            reason = (error.get("data") or {"reason": None}).get("reason")
+            raise CallFailed(int(error["code"]), str(error["message"]), reason)
         return Reply(body["result"], str(body["version"]), int(body["protocol"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise NoAnswer("the reply is not what this version expects") from None

@@ -131,7 +131,7 @@ def error_reply(version: str, request: Request | None, error: RpcError) -> bytes
 
 def event_frame(version: str, name: str, fields: dict[str, object]) -> bytes:
     """The frame of an event sent to a subscriber."""
-    body = {
+    body: dict[str, object] = {
         "jsonrpc": "2.0",
         "version": version,
         "protocol": PROTOCOL,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -74,7 +74,7 @@ class Broadcast:
                 stream.close()
 
     @asynccontextmanager
-    async def subscription(self) -> AsyncIterator[MemoryObjectReceiveStream[bytes]]:
+    async def subscription(self) -> AsyncGenerator[MemoryObjectReceiveStream[bytes], None]:
         """The frames published from now on; the stream ends where the subscriber lagged."""
         send, receive = anyio.create_memory_object_stream[bytes](_EVENTS_HELD)
         self._streams.add(send)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -178,7 +178,7 @@ class Daemon:
 
 
 @contextmanager
-def daemon(folder: Path, **environment: str) -> Iterator[Daemon]:
+def daemon(folder: Path, **environment: str) -> Generator[Daemon, None, None]:
     """A daemon that is gone afterwards, whatever happened."""
     subject = Daemon(folder, **environment)
     try:

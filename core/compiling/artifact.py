@@ -16,6 +16,7 @@ from fabricd.core.canonical import digest, pretty, utf8
 from fabricd.core.javascript import trim
 from fabricd.core.model import Plan
 from fabricd.core.normalform.derive import plan_of, plan_value
+from fabricd.core.plain import is_list, is_object
 from fabricd.core.sessions.trace import is_count, is_number
 
 MAX_PLANS = 1000
@@ -137,18 +138,18 @@ def _word(value: object) -> str | None:
 
 
 def _words(value: object, names: tuple[str, ...]) -> list[str] | None:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
     found = [_word(value.get(name)) for name in names]
     return None if None in found else [text for text in found if text is not None]
 
 
 def _gate_of(value: object) -> Gate | None:
-    if not isinstance(value, dict) or not isinstance(value.get("passed"), bool):
+    if not is_object(value) or not isinstance(value.get("passed"), bool):
         return None
     scores = [value.get("beforeScore"), value.get("afterScore")]
     reasons = value.get("reasons")
-    if not all(_is_finite(score) for score in scores) or not isinstance(reasons, list):
+    if not all(_is_finite(score) for score in scores) or not is_list(reasons):
         return None
     if not all(isinstance(reason, str) for reason in reasons):
         return None
@@ -163,7 +164,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _plans_of(value: object) -> tuple[Plan, ...] | None:
-    if not isinstance(value, list) or len(value) > MAX_PLANS:
+    if not is_list(value) or len(value) > MAX_PLANS:
         return None
     plans = [plan_of(item) for item in value]
     sound = tuple(plan for plan in plans if plan is not None)
@@ -173,12 +174,12 @@ def _plans_of(value: object) -> tuple[Plan, ...] | None:
 
 
 def _overlays_of(value: object) -> tuple[Overlay, ...] | None:
-    if not isinstance(value, list):
+    if not is_list(value):
         return None
     overlays: list[Overlay] = []
     for item in value:
         words = _words(item, ("ref", "baseSchemaDigest"))
-        if words is None or not isinstance(item.get("inputSchema"), dict):
+        if words is None or not is_object(item.get("inputSchema")):
             return None
         overlays.append(Overlay(words[0], item["inputSchema"], words[1]))
     refs = {overlay.ref for overlay in overlays}
@@ -186,7 +187,7 @@ def _overlays_of(value: object) -> tuple[Overlay, ...] | None:
 
 
 def _quarantined_of(value: object) -> tuple[Quarantine, ...] | None:
-    if not isinstance(value, list):
+    if not is_list(value):
         return None
     found = [_words(item, ("ref", "baseSchemaDigest")) for item in value]
     sound = [words for words in found if words is not None]
@@ -194,7 +195,7 @@ def _quarantined_of(value: object) -> tuple[Quarantine, ...] | None:
 
 
 def _ledger_of(value: object) -> tuple[Applied, ...] | None:
-    if not isinstance(value, list) or len(value) > MAX_APPLIED:
+    if not is_list(value) or len(value) > MAX_APPLIED:
         return None
     found = [_words(item, ("kind", "ref", "detail")) for item in value]
     sound = [words for words in found if words is not None]
@@ -203,7 +204,7 @@ def _ledger_of(value: object) -> tuple[Applied, ...] | None:
 
 def artifact_of(value: object) -> Artifact | None:
     """The load guard: the artifact a JSON value is, or None. Unknown members are dropped."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
     version = next((n for n in (1, 2) if is_number(value.get("version"), n)), None)
     metric = value.get("metricVersion")

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabricd.core.canonical import digest
 from fabricd.core.javascript import round6, sorted_by_units, unit_length
+from fabricd.core.plain import is_object
 
 MILLION = 1_000_000
 _KEYS = 32
@@ -30,7 +31,7 @@ _flat_signatures: dict[tuple[object, ...], str] = {}
 
 
 def _tag(value: object, level: int) -> str:
-    if isinstance(value, dict):
+    if is_object(value):
         return "obj" if level >= _LEVELS else "{" + _parts(value, level) + "}"
     return _TAGS.get(type(value), "other")
 

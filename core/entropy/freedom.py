@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fabricd.core.javascript import plain_sum, round6, utf16_key
 from fabricd.core.model import Surface
+from fabricd.core.plain import is_list, is_object
 from fabricd.core.steps import ACTIONS, Steps
 
 _DEEPEST = 3
@@ -34,12 +35,12 @@ class SurfaceFreedom(Struct, frozen=True):
 
 def static_freedom(schema: object, depth: int = 0) -> float:
     """Freedom of a schema; each union, array and object level rounds its own sum."""
-    if depth > _DEEPEST or not isinstance(schema, dict):
+    if depth > _DEEPEST or not is_object(schema):
         return _UNKNOWN
     for keyword in ("anyOf", "oneOf"):
-        if isinstance(branches := schema.get(keyword), list):
+        if is_list(branches := schema.get(keyword)):
             return _union(branches, depth)
-    if isinstance(members := schema.get("enum"), list):
+    if is_list(members := schema.get("enum")):
         return round6(min(1.0, math.log2(max(1, len(members))) / 6))
     if "const" in schema:
         return 0.0
@@ -65,12 +66,12 @@ def _union(branches: list[Any], depth: int) -> float:
 
 def _object(schema: Mapping[str, Any], depth: int) -> float:
     properties = schema.get("properties")
-    if not isinstance(properties, dict) or not properties:
+    if not is_object(properties) or not properties:
         return 1.0
     listed = schema.get("required")
-    required = (
-        {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
-    )
+    required: set[Any] = set()
+    if is_list(listed):
+        required = {name for name in listed if isinstance(name, str)}
     total = 0.0
     for name, value in properties.items():
         total += static_freedom(value, depth + 1)

@@ -12,6 +12,7 @@ from fabricd.core.javascript import sorted_by_units
 from fabricd.core.model import Plan, Rule, Witness
 from fabricd.core.normalform.derive import Derivation, derive_with, enum_forms, refused_schema
 from fabricd.core.normalform.forms import form, number_of
+from fabricd.core.plain import is_object
 from fabricd.core.validation import Unjudgeable, Validator
 
 
@@ -42,7 +43,7 @@ class Normalizer:
         self._validator: Validator | None = None
         self._key_forms: dict[str, str] = {}
         self._value_rules: tuple[Rule, ...] = ()
-        if self.reason is None and isinstance(schema, dict):
+        if self.reason is None and is_object(schema):
             self._prepare(schema, plan)
 
     def _prepare(self, schema: dict[str, Any], given: Plan | None) -> None:

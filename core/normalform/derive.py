@@ -13,6 +13,7 @@ from fabricd.core.canonical import digest
 from fabricd.core.javascript import sorted_by_units, unit_length
 from fabricd.core.model import Action, Plan, Rule
 from fabricd.core.normalform.forms import unique_forms
+from fabricd.core.plain import is_list, is_object
 from fabricd.core.sessions.trace import is_number, is_safe_key, rules_of
 from fabricd.core.steps import ACTIONS, Steps
 from fabricd.core.validation import Unjudgeable, Validator
@@ -41,14 +42,14 @@ def refused_schema(ref: str, schema: object) -> str | None:
     """Why a schema is outside the classic language, before any validator is built."""
     if not ref or unit_length(ref) > MAX_REF:
         return "the ref is empty or longer than 1,024 units"
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return "the schema is not an object"
     if schema.get("type") != "object":
         return 'the type is not "object"'
     if schema.get("additionalProperties") is not False:
         return "the object is open"
     properties = schema.get("properties")
-    if not isinstance(properties, dict):
+    if not is_object(properties):
         return "it declares no properties"
     blocking = next((name for name in _BLOCKING if name in schema), None)
     if blocking is not None:
@@ -63,7 +64,7 @@ def refused_schema(ref: str, schema: object) -> str | None:
 def derive(ref: str, schema: object) -> Derivation:
     """The plan of an action, or why it has none. Never raises."""
     reason = refused_schema(ref, schema)
-    if reason is not None or not isinstance(schema, dict):
+    if reason is not None or not is_object(schema):
         return Derivation(ref, reason=reason)
     try:
         validator = Validator(schema)
@@ -76,12 +77,12 @@ def derive_with(ref: str, schema: Mapping[str, Any], validator: Validator) -> De
     """Derivation where the schema is in the classic language and its validator is at hand."""
     properties: dict[str, Any] = schema["properties"]
     required = schema.get("required")
-    needed = set(filter(_is_text, required)) if isinstance(required, list) else set[str]()
+    needed = set(filter(_is_text, required)) if is_list(required) else set[str]()
     forms = set(unique_forms(properties).values())
     rules: list[Rule] = []
     for name in sorted_by_units(properties):
         declared = properties[name]
-        if not isinstance(declared, dict):
+        if not is_object(declared):
             continue
         if name in forms:
             rules.append(Rule("key-form", name))
@@ -104,7 +105,7 @@ def _is_text(value: object) -> bool:
 def enum_forms(declared: Mapping[str, Any]) -> dict[str, str]:
     """Form → member of a string enum; empty where the convention does not apply."""
     members = declared.get("enum")
-    if declared.get("type") != "string" or not isinstance(members, list):
+    if declared.get("type") != "string" or not is_list(members):
         return {}
     return unique_forms(members) if all(_is_text(member) for member in members) else {}
 
@@ -121,12 +122,12 @@ def derive_steps(actions: Iterable[Action]) -> Steps[list[Derivation]]:
 
 def plan_of(value: object) -> Plan | None:
     """The wire check: the plan a JSON value is, or None. It proves nothing yet."""
-    if not isinstance(value, dict) or len(value) != 4 or not is_number(value.get("version"), 1):
+    if not is_object(value) or len(value) != 4 or not is_number(value.get("version"), 1):
         return None
     ref, base, rules = value.get("ref"), value.get("baseSchemaDigest"), value.get("rules")
     if not isinstance(ref, str) or not 1 <= unit_length(ref) <= MAX_REF:
         return None
-    if not isinstance(base, str) or _DIGEST.match(base) is None or not isinstance(rules, list):
+    if not isinstance(base, str) or _DIGEST.match(base) is None or not is_list(rules):
         return None
     found = rules_of(rules)
     return None if found is None else Plan(1, ref, base, found)

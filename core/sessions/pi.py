@@ -17,6 +17,7 @@ from fabricd.core.entropy.fingerprint import signature
 from fabricd.core.evidence import Evidence, count_short_trace, count_trace
 from fabricd.core.model import AuditCall, Trace
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than, depth_steps, may_exceed
+from fabricd.core.plain import is_list, is_object
 from fabricd.core.sessions.records import BLOCK, Block, Malformed, Tail, split, values_of
 from fabricd.core.sessions.trace import clear_shapes, has_odd_numbers, refusal, trace_of
 from fabricd.core.steps import OPERATIONS, Steps
@@ -111,7 +112,7 @@ def _model_of_value(value: dict[str, Any]) -> str | None:
     if value.get("type") == "model_change":
         return _identity(value.get("provider"), value.get("modelId"))
     message = value.get("message")
-    if isinstance(message, dict) and message.get("role") == "assistant":
+    if is_object(message) and message.get("role") == "assistant":
         return _identity(message.get("provider"), message.get("model"))
     return None
 
@@ -131,7 +132,7 @@ def _model_on(line: bytes) -> str | None:
         values = values_of(line)
     except Malformed:
         return None
-    found = (_model_of_value(value) for value in values if isinstance(value, dict))
+    found = (_model_of_value(value) for value in values if is_object(value))
     return next((model for model in reversed(list(found)) if model is not None), None)
 
 
@@ -189,7 +190,7 @@ def _read_strictly(line: bytes) -> _Reading | None:
 
 
 def _read_value(value: object) -> _Reading:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return _Reading()
     model = _model_of_value(value)
     details = _details_of(value)
@@ -206,9 +207,9 @@ def _read_value(value: object) -> _Reading:
 def _details_of(value: dict[str, Any]) -> dict[str, Any] | None:
     # A top-level object hides the nested one, even an empty one.
     message = value.get("message")
-    nested = message.get("details") if isinstance(message, dict) else None
+    nested = message.get("details") if is_object(message) else None
     for details in (value.get("details"), nested):
-        if isinstance(details, dict):
+        if is_object(details):
             return details
     return None
 
@@ -400,15 +401,15 @@ def _audit_calls_tolerantly(line: bytes) -> Iterator[AuditCall]:
     except Malformed:
         return
     for value in values:
-        details = _details_of(value) if isinstance(value, dict) else None
+        details = _details_of(value) if is_object(value) else None
         if details is None or refusal(details.get("trace")) is not None:
             continue
         audits = details.get("audits")
-        for audit in audits if isinstance(audits, list) else ():
-            if not isinstance(audit, dict):
+        for audit in audits if is_list(audits) else ():
+            if not is_object(audit):
                 continue
             ref, args = audit.get("ref"), audit.get("args")
-            if isinstance(ref, str) and ref and isinstance(args, dict):
+            if isinstance(ref, str) and ref and is_object(args):
                 yield AuditCall(ref, args)
 
 

@@ -27,6 +27,7 @@ from fabricd.core.model import (
     TraceCounts,
     Witness,
 )
+from fabricd.core.plain import is_list, is_object
 
 MAX_TRACE_BYTES = 524_288
 _VALUE_LEVELS = 15
@@ -92,20 +93,20 @@ def is_number(value: object, wanted: int) -> bool:
 def _plain(value: object, level: int = 1) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
-    if isinstance(value, dict):
+    if is_object(value):
         return level <= _VALUE_LEVELS and all(_plain(v, level + 1) for v in value.values())
-    if isinstance(value, list):
+    if is_list(value):
         return level <= _VALUE_LEVELS and all(_plain(v, level + 1) for v in value)
     return True
 
 
 def witness_of(value: object) -> Witness | None:
     """The witness an arbitrary value is, or None: exactly five members, all well formed."""
-    if not isinstance(value, dict) or len(value) != 5:
+    if not is_object(value) or len(value) != 5:
         return None
     digests = [value.get(name) for name in ("baseSchemaDigest", "beforeShape", "afterShape")]
     rules = value.get("rules")
-    if not is_number(value.get("version"), 1) or not isinstance(rules, list):
+    if not is_number(value.get("version"), 1) or not is_list(rules):
         return None
     if not all(isinstance(d, str) and _DIGEST.match(d) for d in digests):
         return None
@@ -121,7 +122,7 @@ def rules_of(values: list[Any]) -> tuple[Rule, ...] | None:
         return None
     rules: list[Rule] = []
     for value in values:
-        if not isinstance(value, dict) or len(value) != 2:
+        if not is_object(value) or len(value) != 2:
             return None
         kind, key = value.get("kind"), value.get("key")
         if kind not in RULE_KINDS or not is_safe_key(key):
@@ -131,7 +132,7 @@ def rules_of(values: list[Any]) -> tuple[Rule, ...] | None:
 
 
 def _operation_refusal(value: object) -> str | None:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return "operations"
     if not _OPERATION_FIELDS.issuperset(value):
         return "operation-unknown-field"
@@ -141,7 +142,7 @@ def _operation_refusal(value: object) -> str | None:
         return "operation-sequence"
     if not isinstance(value.get("ref"), str):
         return "operation-ref"
-    if not isinstance(value.get("args"), dict):
+    if not is_object(value.get("args")):
         return "operation-args"
     if not _is_one_of(value.get("outcome"), OUTCOMES):
         return "operation-outcome"
@@ -165,7 +166,7 @@ def _is_one_of(value: object, words: frozenset[str]) -> bool:
 
 def refusal(value: object) -> str | None:
     """Why a value is no Trace V1 envelope: a key of `REASONS`, or None where it is one."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return "not-an-object"
     if not _TOP_FIELDS.issuperset(value):
         return "unknown-field"
@@ -176,16 +177,16 @@ def refusal(value: object) -> str | None:
     if not _is_one_of(value.get("outcome"), OUTCOMES):
         return "outcome"
     phases = value.get("phases")
-    if not isinstance(phases, list) or not all(isinstance(p, str) for p in phases):
+    if not is_list(phases) or not all(isinstance(p, str) for p in phases):
         return "phases"
     counts = value.get("counts")
-    if not isinstance(counts, dict) or set(counts) != set(_COUNTS):
+    if not is_object(counts) or set(counts) != set(_COUNTS):
         return "counts"
     if not all(is_count(count) for count in counts.values()):
         return "counts"
     if not isinstance(value.get("error", ""), str):
         return "error"
-    if not isinstance(value.get("operations"), list):
+    if not is_list(value.get("operations")):
         return "operations"
     return _operations_refusal(value["operations"]) or _size_refusal(value)
 
@@ -260,9 +261,9 @@ def _plain_exact(value: object, level: int) -> bool:
     # As `_plain`, over values that may hold exact integers of any size.
     if isinstance(value, int):
         return -(2**63) <= value < 2**64
-    if isinstance(value, dict):
+    if is_object(value):
         return level <= _VALUE_LEVELS and all(_plain_exact(v, level + 1) for v in value.values())
-    if isinstance(value, list):
+    if is_list(value):
         return level <= _VALUE_LEVELS and all(_plain_exact(v, level + 1) for v in value)
     return True
 

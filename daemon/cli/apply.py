@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import click
 
+from fabricd.core.plain import is_object
 from fabricd.daemon.cli.talk import Complaint, visible
 
 _MAX_LINE = 32 * 1024 * 1024
@@ -81,14 +82,14 @@ def _apply(line: bytes, normalizers: _Normalizers) -> dict[str, Any]:
     from fabricd.core.normalform.derive import plan_of
 
     call = strict_json(line, RECORD_LEVELS)
-    if not isinstance(call, dict):
+    if not is_object(call):
         raise ValueError("expected an object with ref, schema and args")
     ref, schema, args = call.get("ref"), call.get("schema"), call.get("args")
     if unknown := sorted(set(call) - _MEMBERS):
         raise ValueError(f"unknown member {unknown[0]!r}, expected ref, schema, args and plan")
     if not isinstance(ref, str):
         raise ValueError("expected ref to be a string")
-    if not isinstance(args, dict):
+    if not is_object(args):
         raise ValueError("expected args to be an object")
     unchanged = {"args": args, "witness": None}
     plan = None

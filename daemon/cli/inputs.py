@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def artifact_at(path: Path) -> Artifact:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[int], None] | None]:
+def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
     """A progress bar over bytes on stderr, where a person would wait long enough to want one."""
     if total < 200 * 1024 * 1024 or not sys.stderr.isatty():
         yield None

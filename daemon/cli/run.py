@@ -59,9 +59,10 @@ def command(report: bool, foreground: bool) -> int:
 
 
 def _innermost(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+    inner: object = error
+    while nested := getattr(inner, "exceptions", ()):
+        inner = nested[0]
+    return f"{type(inner).__name__}: {inner}"
 
 
 async def _first_report(running: Any) -> None:

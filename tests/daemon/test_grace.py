@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -37,7 +37,7 @@ class Recorder:
 
 
 @asynccontextmanager
-async def queue(recorder: Recorder) -> AsyncIterator[GraceQueue]:
+async def queue(recorder: Recorder) -> AsyncGenerator[GraceQueue, None]:
     subject = GraceQueue(recorder.compile, GRACE)
     async with anyio.create_task_group() as group:
         await group.start(subject.run)
