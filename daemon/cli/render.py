@@ -42,7 +42,8 @@ def render_report(value: dict[str, Any], to_terminal: bool | None = None) -> str
         soft_wrap=False,
     )
     console.print(Group(*_sections(value)))
-    return buffer.getvalue()
+    # Padding to the full width is of use to nobody and breaks copied lines.
+    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
 
 
 def _sections(value: dict[str, Any]) -> list[RenderableType]:
@@ -88,12 +89,10 @@ def _trend(value: dict[str, Any]) -> RenderableType | None:
     direction = "falling" if slope < 0 else "rising" if slope > 0 else "level"
     verdict = "no rejections" if not scores[-1] and slope <= 0 else "friction remains"
     line = Text(sparkline(scores), style="cyan")
-    line.append(
-        f"  {len(scores)} sessions, oldest to newest: {scores[0]:.2%} → {scores[-1]:.2%}, "
-        f"{direction} by {abs(slope):.2%} a session; {verdict}",
-        "default",
-    )
-    return line
+    line.append(f"  {100 * scores[0]:.2f} % → {100 * scores[-1]:.2f} %; {verdict}", "default")
+    count = "1 session" if len(scores) == 1 else f"{len(scores)} sessions, oldest to newest"
+    by = f" by {100 * abs(slope):.2f} points a session" if slope else ""
+    return Group(line, Text(f"{count}, {direction}{by}", style="dim"))
 
 
 def _table(*columns: tuple[str, str]) -> Table:
@@ -153,7 +152,7 @@ def _models(value: dict[str, Any]) -> RenderableType | None:
             f"{row['invocationRejections']:,}",
             f"{row['actionOperations']:,}",
             _percent(row["invocationRejections"], row["actionOperations"]),
-            f"{slopes.get(row['model'], 0.0):+.2%}",
+            f"{100 * slopes.get(row['model'], 0.0):+.2f} points",
         )
     return table
 
@@ -165,8 +164,8 @@ def _coverage(value: dict[str, Any]) -> RenderableType | None:
     calls = value["totals"]["actionOperations"]
     lines = [
         Text(
-            f"{coverage['plans']} plans with {coverage['rules']} proven rules cover "
-            f"{coverage['coveredCalls']:,} of {calls:,} calls and "
+            f"{coverage['plans']} plans ({coverage['rules']} proven rules) stand for the actions "
+            f"behind {coverage['coveredCalls']:,} of {calls:,} calls and "
             f"{coverage['coveredRejections']:,} of "
             f"{value['totals']['invocationRejections']:,} refusals"
         )
@@ -176,7 +175,8 @@ def _coverage(value: dict[str, Any]) -> RenderableType | None:
     for row in coverage["withoutPlan"][:_WITHOUT_PLAN]:
         name = visible(row["ref"])
         reason = visible(row["reason"])
-        lines.append(Text(f"no plan for {name} ({row['calls']:,} calls): {reason}", style="dim"))
+        count = "1 call" if row["calls"] == 1 else f"{row['calls']:,} calls"
+        lines.append(Text(f"no plan for {name} ({count}): {reason}", style="dim"))
     more = len(coverage["withoutPlan"]) - _WITHOUT_PLAN
     if more > 0:
         lines.append(Text(f"and {more} more actions without a plan", style="dim"))
@@ -191,7 +191,14 @@ def _coverage(value: dict[str, Any]) -> RenderableType | None:
 
 def _skipped(value: dict[str, Any]) -> RenderableType | None:
     skipped = value["skipped"].items()
-    lines = [Text(f"{count:,} times: {words_for(reason)}") for reason, count in skipped]
-    if value["gluedLines"]:
-        lines.append(Text(f"{value['gluedLines']:,} lines held several records; all were counted"))
-    return Group(*lines) if lines else None
+    glued = value["gluedLines"]
+    if not skipped and not glued:
+        return None
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="right")
+    table.add_column()
+    for reason, count in skipped:
+        table.add_row(f"{count:,}", words_for(reason))
+    if glued:
+        table.add_row(f"{glued:,}", "lines held several records: all of those were counted")
+    return table
