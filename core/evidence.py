@@ -240,7 +240,8 @@ def count_trace(
     """
     flow: list[str] = []
     waiting: dict[str, str] = {}
-    for first in range(0, len(trace.operations), OPERATIONS):
+    # At least once: a trace without operations still belongs to its model.
+    for first in range(0, max(1, len(trace.operations)), OPERATIONS):
         if first:
             yield
         chunk = slice(first, first + OPERATIONS)

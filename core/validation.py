@@ -15,7 +15,7 @@ import jsonschema_rs
 
 from fabricd.core.canonical import digest
 from fabricd.core.javascript import NumberOutOfRange
-from fabricd.core.plain import is_object
+from fabricd.core.plain import is_list, is_object
 
 _KNOWN_DRAFT = re.compile(
     r"https?://json-schema\.org/(draft-0[467]|draft/2019-09|draft/2020-12)/schema#?\Z"
@@ -23,6 +23,19 @@ _KNOWN_DRAFT = re.compile(
 _DRAFT7 = "http://json-schema.org/draft-07/schema#"
 _DRAFT2020 = "https://json-schema.org/draft/2020-12/schema"
 _VIEWS = 128
+_NEWER_KEYWORDS = frozenset(
+    {
+        "dependentRequired",
+        "dependentSchemas",
+        "prefixItems",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "minContains",
+        "maxContains",
+        "$dynamicRef",
+        "$recursiveRef",
+    }
+)
 
 
 class Unjudgeable(ValueError):
@@ -46,7 +59,19 @@ def _drafts_to_try(schema: dict[str, Any]) -> list[dict[str, Any]]:
     declared = schema.get("$schema")
     if isinstance(declared, str) and _KNOWN_DRAFT.match(declared):
         return [schema]
-    return [_with_draft(schema, _DRAFT2020), _with_draft(schema, _DRAFT7)]
+    candidates = [_with_draft(schema, _DRAFT2020)]
+    # Draft 7 would pass over these in silence and accept what they forbid.
+    if not _mentions(schema, _NEWER_KEYWORDS):
+        candidates.append(_with_draft(schema, _DRAFT7))
+    return candidates
+
+
+def _mentions(value: object, keywords: frozenset[str]) -> bool:
+    if is_object(value):
+        return not keywords.isdisjoint(value) or any(
+            _mentions(item, keywords) for item in value.values()
+        )
+    return is_list(value) and any(_mentions(item, keywords) for item in value)
 
 
 # jsonschema-rs reports its refusals as ValidationError, ReferencingError or plain ValueError, and

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from fabricd.core.canonical import digest
@@ -135,8 +134,13 @@ def plan_of(value: object) -> Plan | None:
 
 def plan_value(plan: Plan) -> dict[str, Any]:
     """The plan as plain values, members in wire order."""
-    value: dict[str, Any] = msgspec.to_builtins(plan)
-    return value
+    rules = [{"kind": rule.kind, "key": rule.key} for rule in plan.rules]
+    return {
+        "version": plan.version,
+        "ref": plan.ref,
+        "baseSchemaDigest": plan.base_schema_digest,
+        "rules": rules,
+    }
 
 
 def proves(plan: Plan, schema: object) -> bool:

@@ -60,7 +60,9 @@ def _look_at_traces(log: bytes, seen: dict[str, list[Any]]) -> None:
         piece, state = finish(scan_steps(line + b"\n", state))
         alone = piece.traces == 1
         seen["models"] += [next(iter(piece.models), None) if alone else ANYTHING] * piece.traces
-        seen["taskKeys"] += [next(iter(piece.tasks), ANYTHING) if alone else ANYTHING] * piece.traces
+        seen["taskKeys"] += [
+            next(iter(piece.tasks), ANYTHING) if alone else ANYTHING
+        ] * piece.traces
 
 
 def observations(ref: str, args: Case) -> list[Case]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from tests.conformance.values import Case
+from tests.conformance.values import Case, is_list, is_object
 from tests.oracle import naive
 
 # Imported by name: the package carries no types.
@@ -56,13 +56,11 @@ def digest(value: Any) -> str:
 
 def compact(value: Any, order: Callable[[list[str]], list[str]]) -> str:
     """Compact JSON with the members of each object in a given order."""
-    if isinstance(value, dict):
-        members: Case = value
-        pairs = (f"{naive.canonical(k)}:{compact(members[k], order)}" for k in order([*members]))
+    if is_object(value):
+        pairs = (f"{naive.canonical(key)}:{compact(value[key], order)}" for key in order([*value]))
         return "{" + ",".join(pairs) + "}"
-    if isinstance(value, list):
-        items: list[Any] = value
-        return "[" + ",".join(compact(item, order) for item in items) + "]"
+    if is_list(value):
+        return "[" + ",".join(compact(item, order) for item in value) + "]"
     return naive.canonical(value)
 
 
@@ -111,12 +109,11 @@ def judge(schema: Any, count_graphemes: bool = False) -> Any:
 
 def compiles(schema: Any) -> bool:
     """Whether a draft that may speak for the schema compiles it."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return False
-    whole: Case = schema
-    declared = whole.get("$schema")
+    declared = schema.get("$schema")
     known = isinstance(declared, str) and _KNOWN.fullmatch(declared)
-    return any(_compiles_as(whole, draft) for draft in ([declared] if known else _DRAFTS))
+    return any(_compiles_as(schema, draft) for draft in ([declared] if known else _DRAFTS))
 
 
 def _compiles_as(schema: Case, draft: Any) -> bool:

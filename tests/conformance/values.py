@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 Case: TypeAlias = dict[str, Any]
 
@@ -51,6 +51,16 @@ def shown(value: object) -> str:
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}... ({len(text)} characters)"
 
 
+def is_object(value: Any) -> TypeGuard[Case]:
+    """Whether a value is a JSON object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a JSON array. Structs turned into plain values keep their tuples."""
+    return isinstance(value, (list, tuple))
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -62,12 +72,9 @@ def _equal_scalars(expected: Any, found: Any) -> bool:
 
 
 def _children(value: Any) -> dict[str, Any] | None:
-    if isinstance(value, dict):
-        return cast(Case, value)
-    # Structs turned into plain values keep their tuples.
-    if isinstance(value, (list, tuple)):
-        return {str(index): item for index, item in enumerate(cast(Sequence[Any], value))}
-    return None
+    if is_object(value):
+        return value
+    return {str(index): item for index, item in enumerate(value)} if is_list(value) else None
 
 
 def difference(expected: Any, found: Any, path: str = "") -> Difference | None:
@@ -75,7 +82,7 @@ def difference(expected: Any, found: Any, path: str = "") -> Difference | None:
     if expected is ANYTHING or found is ANYTHING:
         return None
     left, right = _children(expected), _children(found)
-    if left is None or right is None or isinstance(expected, dict) != isinstance(found, dict):
+    if left is None or right is None or is_object(expected) != is_object(found):
         equal = left is None and right is None and _equal_scalars(expected, found)
         return None if equal else Difference(path, expected, found)
     for name in {**left, **right}:
@@ -97,6 +104,16 @@ def walk(value: Any) -> Iterator[Any]:
         yield from walk(child)
 
 
+def objects_in(value: Any) -> Iterator[Case]:
+    """All objects in a value."""
+    return filter(is_object, walk(value))
+
+
+def keys_of(value: Any) -> set[str]:
+    """All object keys in a value."""
+    return {key for members in objects_in(value) for key in members}
+
+
 def has_undefined(value: Any) -> bool:
     """Whether JavaScript's undefined stands anywhere: JSON has none, so nobody can send it."""
-    return any(isinstance(inner, dict) and "$undefined" in inner for inner in walk(value))
+    return "$undefined" in keys_of(value)

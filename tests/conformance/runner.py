@@ -1,0 +1,172 @@
+"""Running a folder of vectors: each case compared, mismatches held against the rules, totals."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from tests.conformance import cases, corpora, plans
+from tests.conformance.differences import RULES
+from tests.conformance.values import (
+    Case,
+    Check,
+    difference,
+    has_undefined,
+    is_list,
+    is_object,
+    same,
+)
+
+KINDS: Mapping[str, Callable[[Case], Check]] = {
+    "artifact_parse": cases.artifact_parse,
+    "collation_ascii": cases.collation_ascii,
+    "compile": plans.compiling,
+    "corpora": corpora.corpora,
+    "derive_apply": plans.derive_apply,
+    "js_numbers": cases.js_numbers,
+    "round": cases.rounding,
+    "shannon": cases.shannon_bits,
+    "shape_signatures": cases.shape_signatures,
+    "signature_distance": cases.signature_distances,
+    "stable_hash": cases.stable_hash,
+    "static_freedom": cases.static_freedoms,
+    "trace_guard": cases.trace_guard,
+    "trend": cases.trends,
+    "validator": cases.validator,
+}
+
+
+class NoVectors(ValueError):
+    """Raised by `vector_files`: nothing there that this version can run."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(f"{directory} holds no vector file, nor does a folder fabric/ in it.")
+
+
+@dataclass
+class Tally:
+    """What became of the cases of a file. `rules` counts the differences on purpose by name."""
+
+    passed: int = 0
+    skipped: int = 0
+    rules: Counter[str] = field(default_factory=Counter[str])
+    on_purpose: int = 0
+    failures: list[str] = field(default_factory=list[str])
+
+    def __str__(self) -> str:
+        failed = len(self.failures)
+        return f"{self.passed} passed, {failed} failed, {self.on_purpose} differ on purpose"
+
+    def add(self, more: Tally) -> None:
+        """Add the counts of another file."""
+        self.passed += more.passed
+        self.skipped += more.skipped
+        self.rules.update(more.rules)
+        self.on_purpose += more.on_purpose
+        self.failures += more.failures
+
+
+def explaining_rules(kind: str, case: Case, check: Check) -> list[str]:
+    """The rules that together turn the expected result into exactly ours; none if they do not."""
+    wanted, names = check.expected, list[str]()
+    for rule in RULES:
+        adjusted = rule.adjusted(kind, case, wanted)
+        if not same(adjusted, wanted):
+            wanted, names = adjusted, [*names, rule.name]
+    return names if same(wanted, check.found) else []
+
+
+def judge(kind: str, case: Case, check: Check, label: str, tally: Tally) -> None:
+    """Count one checked case."""
+    where = difference(*check)
+    if where is None:
+        tally.passed += 1
+    elif rules := explaining_rules(kind, case, check):
+        tally.on_purpose += 1
+        tally.rules.update(rules)
+    else:
+        tally.failures.append(f"{label}: {where}")
+
+
+def run_case(kind: str, case: Case, label: str, tally: Tally) -> None:
+    """Run and count one case."""
+    # The collation file is one case by itself, and its head names the marker.
+    if kind != "collation_ascii" and has_undefined(case):
+        tally.skipped += 1
+        return
+    try:
+        judge(kind, case, KINDS[kind](case), label, tally)
+    except Exception as error:
+        # One case that breaks us must not hide what becomes of the others.
+        tally.failures.append(f"{label}: {type(error).__name__} {str(error)[:200]!a}")
+
+
+def _cases_of(path: Path) -> list[Any]:
+    document: Any = json.loads(path.read_bytes())
+    if path.stem == "collation_ascii":
+        return [document]
+    listed = document.get("cases") if is_object(document) else None
+    if not is_list(listed):
+        raise ValueError("it has no list of cases")
+    return [*listed]
+
+
+def run_file(path: Path) -> Tally:
+    """Run all cases of a vector file."""
+    tally = Tally()
+    try:
+        listed = _cases_of(path)
+    except (OSError, ValueError) as error:
+        tally.failures.append(f"the file cannot be read: {str(error)[:200]!a}")
+        return tally
+    for number, case in enumerate(listed):
+        label = case.get("id") if is_object(case) else None
+        run_case(path.stem, case, f"#{number}" if label is None else str(label)[:80], tally)
+    return tally
+
+
+def _known(directory: Path) -> list[Path]:
+    found = directory.glob("*.json") if directory.is_dir() else iter(())
+    return sorted(path for path in found if path.stem in KINDS)
+
+
+def vector_files(directory: Path) -> tuple[list[Path], list[str]]:
+    """The files to run, and the names of whatever lies beside them.
+
+    Raises:
+        NoVectors: there is nothing to run.
+    """
+    inner = directory / "fabric"
+    places = [directory] if _known(directory) else [directory, inner]
+    files = _known(places[-1])
+    if not files:
+        raise NoVectors(directory)
+    beside = {path for place in places for path in place.iterdir()} - {*files, *places}
+    return files, sorted(f"{path.name}{'/' * path.is_dir()}" for path in beside)
+
+
+def run(directory: Path, out: TextIO) -> Tally:
+    """Run a folder and print what came of it; the last line holds the totals.
+
+    Raises:
+        NoVectors: there is nothing to run.
+    """
+    files, beside = vector_files(directory)
+    total = Tally()
+    for path in files:
+        tally = run_file(path)
+        skipped = f", {tally.skipped} skipped (undefined)" if tally.skipped else ""
+        print(f"{path.stem}: {tally}{skipped}", file=out)
+        for name, count in sorted(tally.rules.items()):
+            print(f"  on purpose: {name} {count}", file=out)
+        for failure in tally.failures:
+            print(f"  failed: {failure}", file=out)
+        total.add(tally)
+    if beside:
+        print(f"not run by this version: {', '.join(beside)}", file=out)
+    print(total, file=out)
+    return total
