@@ -23,6 +23,15 @@ class SessionBook(Struct, frozen=True):
     evidence: Evidence = field(default_factory=Evidence)
     open_end: Evidence = field(default_factory=Evidence)
 
+    def whole(self) -> Evidence:
+        """Everything the session says now, its open end included."""
+        if self.open_end.is_empty:
+            return self.evidence
+        whole = Evidence()
+        whole.add(self.evidence)
+        whole.add(self.open_end)
+        return whole
+
     def durable(self) -> SessionBook:
         """The book as a checkpoint keeps it: an open end is left to be read again."""
         mark = self.mark

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from itertools import accumulate
 
+from fabricd.core.plain import is_list, is_object
+
 RECORD_LEVELS = 512
 SCHEMA_LEVELS = 64
 
@@ -66,6 +68,22 @@ def deeper_than(data: bytes, levels: int) -> bool:
             next(steps)
         except StopIteration as end:
             return bool(end.value)
+
+
+def value_deeper_than(value: object, levels: int) -> bool:
+    """Whether a decoded value nests more than `levels` deep; walks without recursion."""
+    layer: list[object] = [value]
+    for _ in range(levels + 1):
+        inner: list[object] = []
+        for item in layer:
+            if is_object(item):
+                inner.extend(item.values())
+            elif is_list(item):
+                inner.extend(item)
+        if not inner:
+            return False
+        layer = [item for item in inner if isinstance(item, (dict, list))]
+    return bool(layer)
 
 
 def require_depth(data: bytes, levels: int) -> None:

@@ -10,7 +10,13 @@ from msgspec import Struct
 
 from fabricd.core.compiling.compile import Plans
 from fabricd.core.entropy.meter import Catalog, Report, report_steps, report_value
-from fabricd.core.entropy.trend import SessionCorpus, SessionScore, session_corpus
+from fabricd.core.entropy.trend import (
+    ModelTrend,
+    SessionCorpus,
+    SessionScore,
+    Trend,
+    session_corpus,
+)
 from fabricd.core.evidence import Evidence
 from fabricd.core.sessions.trace import REASONS
 from fabricd.core.steps import Steps
@@ -45,6 +51,27 @@ class Coverage(Struct, frozen=True, rename="camel"):
     not_judged: tuple[RefWithoutPlan, ...]
     cut_rules: int
     beyond_limit: int
+
+
+class SessionLine(Struct, frozen=True, gc=False):
+    """One measured session."""
+
+    file: str
+    operations: int
+    score: float
+
+
+class Surroundings(Struct, frozen=True, rename="camel"):
+    """What stands around the report: the members that `report` adds to it."""
+
+    skipped: dict[str, int]
+    glued_lines: int
+    normalized_calls: int
+    rejections: dict[str, int]
+    sessions: list[SessionLine]
+    trend: Trend
+    models: list[ModelTrend]
+    coverage: Coverage | None
 
 
 class Aside(Struct):
@@ -128,21 +155,27 @@ def overview_value(
     report: Report, aside: Aside, corpus: SessionCorpus, coverage: Coverage | None
 ) -> dict[str, Any]:
     """The report's members, then ours. Fields are only ever added."""
-    return {
-        **report_value(report),
-        "skipped": skipped_of(aside),
-        "gluedLines": aside.glued_lines,
-        "normalizedCalls": aside.normalized_calls,
-        "rejections": {row.ref: aside.rejections.get(row.ref, 0) for row in report.refs},
-        "sessions": [
-            {
-                "file": session.file,
-                "operations": session.operations,
-                "score": session.report.score,
-            }
+    around = Surroundings(
+        skipped=skipped_of(aside),
+        glued_lines=aside.glued_lines,
+        normalized_calls=aside.normalized_calls,
+        rejections={row.ref: aside.rejections.get(row.ref, 0) for row in report.refs},
+        sessions=[
+            SessionLine(session.file, session.operations, session.report.score)
             for session in corpus.sessions
         ],
-        "trend": msgspec.to_builtins(corpus.trend),
-        "models": msgspec.to_builtins(corpus.models),
-        "coverage": None if coverage is None else msgspec.to_builtins(coverage),
-    }
+        trend=corpus.trend,
+        models=list(corpus.models),
+        coverage=coverage,
+    )
+    return {**report_value(report), **msgspec.to_builtins(around)}
+
+
+def is_overview(value: object) -> bool:
+    """Whether a decoded answer is an overview of this version."""
+    try:
+        msgspec.convert(value, Report)
+        msgspec.convert(value, Surroundings)
+    except msgspec.ValidationError:
+        return False
+    return True

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from fabricd.core.canonical import digest_members
+from fabricd.core.canonical import digest_members, string_text
 from fabricd.core.documents import BadDocument, strict_json
 from fabricd.core.model import Action, Surface
 from fabricd.core.nesting import SCHEMA_LEVELS
@@ -43,4 +41,4 @@ def _kind(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    return "none" if value is None else msgspec.json.encode(str(value)[:40]).decode()
+    return "none" if value is None else string_text(str(value)[:40])

@@ -15,6 +15,7 @@ import jsonschema_rs
 
 from fabricd.core.canonical import digest
 from fabricd.core.javascript import NumberOutOfRange
+from fabricd.core.nesting import SCHEMA_LEVELS, value_deeper_than
 from fabricd.core.plain import is_list, is_object
 
 _KNOWN_DRAFT = re.compile(
@@ -90,22 +91,28 @@ def _compiled(schema: dict[str, Any], compile_with: Callable[..., Any]) -> Any:
 
 
 class _Views:
-    """Property views of the schemas asked last, by schema digest, built on first need."""
+    """Property views of the schemas asked last, built on first need.
+
+    Held by the schema object itself, which each entry keeps alive: a digest rounds integers to
+    doubles, and two schemas that differ only there must not share their views.
+    """
 
     def __init__(self) -> None:
-        self._maps: OrderedDict[str, Any] = OrderedDict()
+        self._maps: OrderedDict[int, tuple[dict[str, Any], Any]] = OrderedDict()
 
-    def of(self, key: str, schema: dict[str, Any]) -> Any:
+    def of(self, schema: dict[str, Any]) -> Any:
         """The map of sub-validators of a schema.
 
         Raises:
             Unjudgeable: the schema cannot be compiled.
         """
+        key = id(schema)
         held = self._maps.get(key)
         if held is not None:
             self._maps.move_to_end(key)
-            return held
-        views = self._maps[key] = _compiled(schema, jsonschema_rs.validator_map_for)
+            return held[1]
+        views = _compiled(schema, jsonschema_rs.validator_map_for)
+        self._maps[key] = (schema, views)
         if len(self._maps) > _VIEWS:
             self._maps.popitem(last=False)
         return views
@@ -129,6 +136,8 @@ class Validator:
         """
         if not is_object(schema):
             raise Unjudgeable("it is not an object")
+        if value_deeper_than(schema, SCHEMA_LEVELS):
+            raise Unjudgeable(f"it nests more than {SCHEMA_LEVELS} levels deep")
         try:
             self.digest = digest(schema)
         except NumberOutOfRange as error:
@@ -148,7 +157,7 @@ class Validator:
     def property_accepts(self, name: str, value: object) -> bool:
         """Whether the declared property `name` alone accepts the value, inside this document."""
         try:
-            view = _views.of(self.digest, self._schema).get(_pointer(name))
+            view = _views.of(self._schema).get(_pointer(name))
             return view is not None and bool(view.is_valid(value))
         except ValueError:
             return False

@@ -156,7 +156,7 @@ class Books:
         async with self._lock:
             aside = aside_of(await self._summed())
             sessions = [
-                (shown(path), self._books[path].evidence)
+                (shown(path), self._books[path].whole())
                 for path in newest_first
                 if path in self._books
             ]

@@ -10,8 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fabricd.core.nesting import SCHEMA_LEVELS, deeper_than
 from fabricd.store.addresses import absolute
-from fabricd.store.durable import shown
+from fabricd.store.durable import Damaged, Missing, read_bounded, shown
+
+_MAX_BYTES = 1024 * 1024
 
 
 class BadConfig(ValueError):
@@ -31,7 +34,7 @@ class Entropy(_Section):
 class Watch(_Section):
     """`[watch]`"""
 
-    rescan_seconds: Annotated[float, Field(ge=1, le=3600, strict=False)] = Field(
+    rescan_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
         default=10, description="Seconds between two full looks at the session logs."
     )
     force_polling: bool = Field(
@@ -82,17 +85,24 @@ def load(path: Path) -> Config:
     Raises:
         BadConfig: unreadable, not TOML, an unknown key or a value that does not fit.
     """
+    match read_bounded(path, _MAX_BYTES):
+        case Missing():
+            return Config()
+        case Damaged(reason=reason):
+            raise BadConfig(f"{shown(path)}: {reason}")
+        case bytes() as data:
+            return _parse(path, data)
+
+
+def _parse(path: Path, data: bytes) -> Config:
+    if deeper_than(data, SCHEMA_LEVELS):
+        raise BadConfig(f"{shown(path)} nests more than {SCHEMA_LEVELS} levels deep")
     try:
-        text = path.read_bytes().decode("utf-8")
-        value = tomllib.loads(text)
-    except FileNotFoundError:
-        return Config()
+        value = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise BadConfig(f"{shown(path)} is not UTF-8 (byte {error.start})") from None
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{shown(path)} is not TOML: {error}") from None
-    except OSError as error:
-        raise BadConfig(f"{shown(path)} cannot be read: {error.strerror}") from None
     try:
         return Config.model_validate(value)
     except ValidationError as error:
@@ -145,8 +155,11 @@ def _toml(value: object) -> str:
     if isinstance(value, str):
         import json
 
-        return json.dumps(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        # TOML knows no surrogate pairs and wants DEL escaped, unlike JSON.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def log_file(config: Config, env: Mapping[str, str]) -> Path | None:

@@ -61,9 +61,7 @@ def scan(path: bytes, progress: Progress | None = None) -> Evidence:
     """
     with OpenLog(path) as log:
         found = read_in_place(read_steps(log, SessionBook(), 0), log, progress)
-    book = finish(commit_steps(found))
-    book.evidence.add(book.open_end)
-    return book.evidence
+    return finish(commit_steps(found)).whole()
 
 
 def measure(
@@ -71,15 +69,20 @@ def measure(
     window: int | None = None,
     project: str | None = None,
     progress: Progress | None = None,
+    include_root: bool = True,
 ) -> Measured:
     """Measure `*.jsonl` in a directory and one level below; with `window` only the newest.
+
+    Args:
+        include_root: also count logs that lie in the directory itself. The daemon does not: Pi
+            keeps sessions in project folders.
 
     Raises:
         OSError: the directory itself cannot be read.
     """
     with os.scandir(directory):
         pass
-    listing = discover(directory, include_root=True)
+    listing = discover(directory, include_root)
     folder = None if project is None else os.fsencode(project)
     chosen = listing.files if window is None else select(listing.files, window, folder)
     total = Evidence()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from fabricd.core.nesting import RECORD_LEVELS, deeper_than
 from fabricd.ipc import PROTOCOL
 
 _MAX_REPLY = 64 * 1024 * 1024
@@ -80,6 +82,7 @@ def call(
     request: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": method}
     if params is not None:
         request["params"] = params
+    ends = time.monotonic() + seconds
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         try:
@@ -90,16 +93,20 @@ def call(
             raise NoAnswer(error.strerror or str(error)) from None
         try:
             connection.sendall(json.dumps(request).encode() + b"\n")
-            frame = _read_frame(connection)
+            frame = _read_frame(connection, ends)
+        except NoAnswer:
+            raise
         except OSError as error:
             raise NoAnswer(error.strerror or f"no reply within {seconds:g} s") from None
     return _reply_of(frame)
 
 
-def _read_frame(connection: socket.socket) -> bytes:
+def _read_frame(connection: socket.socket, ends: float) -> bytes:
     parts: list[bytes] = []
     size = 0
     while not parts or not parts[-1].endswith(b"\n"):
+        # One deadline for the whole reply: a daemon that drips must not hold a client for ever.
+        connection.settimeout(max(0.001, ends - time.monotonic()))
         part = connection.recv(1 << 16)
         if not part:
             raise NoAnswer("the connection was closed before the reply ended")
@@ -111,6 +118,8 @@ def _read_frame(connection: socket.socket) -> bytes:
 
 
 def _reply_of(frame: bytes) -> Reply:
+    if deeper_than(frame, RECORD_LEVELS):
+        raise NoAnswer("the reply is nested too deep")
     try:
         body: Any = json.loads(frame)
         error = body.get("error")
@@ -118,8 +127,35 @@ def _reply_of(frame: bytes) -> Reply:
             reason = (error.get("data") or {"reason": None}).get("reason")
             raise CallFailed(int(error["code"]), str(error["message"]), reason)
         return Reply(body["result"], str(body["version"]), int(body["protocol"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise NoAnswer("the reply is not what this version expects") from None
+
+
+_STATUS: dict[str, Any] = {
+    "state": str,
+    "pid": int,
+    "version": str,
+    "protocol": int,
+    "uptimeSeconds": (int, float),
+    "home": str,
+    "socket": str,
+    "rssBytes": int,
+    "degraded": [{"what": str, "why": str, "cure": str}],
+    "files": {"known": int, "window": int, "bytes": int, "behind": int},
+    "report": {"score": (int, float), "actionOperations": int, "invocationRejections": int},
+    "artifact": {"state": str, "plans": int},
+}
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    """Whether a decoded value has the members and types of a shape; it may have more."""
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(
+            name in value and _fits(value[name], inner) for name, inner in shape.items()
+        )
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(item, shape[0]) for item in value)
+    return isinstance(value, shape) and not isinstance(value, bool)
 
 
 def probe(path: str, version: str, seconds: float = 2.0) -> Probe:
@@ -134,4 +170,6 @@ def probe(path: str, version: str, seconds: float = 2.0) -> Probe:
         return NeedsRestart(f"it speaks protocol {reply.protocol}, this command {PROTOCOL}", reply)
     if reply.version != version:
         return NeedsRestart(f"it is version {reply.version}, this command {version}", reply)
+    if not _fits(reply.result, _STATUS):
+        return Unreachable("its status is not what this version expects")
     return Ready(reply)

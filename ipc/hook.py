@@ -83,7 +83,11 @@ def main() -> int:
             params = {**_from_input(ends - 0.1), **params}
         except Exception:
             pass
-        params.setdefault("cwd", os.getcwd())
+        try:
+            params.setdefault("cwd", os.getcwd())
+        except OSError:
+            # The working directory is gone; the message is worth sending without it.
+            pass
         _post(params, ends)
     except BaseException:
         return 0

@@ -73,6 +73,8 @@ def decode_request(frame: bytes) -> Request:
     if deeper_than(frame, RECORD_LEVELS):
         raise RpcError(PARSE_ERROR, f"the frame nests more than {RECORD_LEVELS} levels deep")
     try:
+        # The decoder passes over members it does not know without looking into their texts.
+        frame.decode("utf-8")
         request = _REQUEST.decode(frame)
     except msgspec.ValidationError:
         if frame.lstrip()[:1] == b"[":
@@ -80,6 +82,8 @@ def decode_request(frame: bytes) -> Request:
         raise RpcError(
             INVALID_REQUEST, "expected an object with jsonrpc, method and, for a reply, id"
         ) from None
+    except UnicodeDecodeError:
+        raise RpcError(PARSE_ERROR, "the frame is not UTF-8") from None
     except msgspec.DecodeError:
         raise RpcError(PARSE_ERROR, "the frame is not JSON") from None
     if request.jsonrpc != "2.0":

@@ -32,6 +32,8 @@ MAX_CONNECTIONS = 64
 FRAME_SECONDS = 30.0
 SEND_SECONDS = 5.0
 _EVENTS_HELD = 256
+# A client may leave at any moment, in the middle of a frame or of a reply.
+_GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 Answer = Callable[[Any], Awaitable[bytes]]
 
@@ -130,9 +132,6 @@ class Server:
             self._connections += 1
             try:
                 await self._converse(stream)
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-                # The client went away in the middle of a frame or a reply.
-                return
             finally:
                 self._connections -= 1
 
@@ -148,7 +147,7 @@ class Server:
                     await self._send(stream, error_reply(self._version, None, error))
                     await self._drain(stream)
                     return
-                except (anyio.IncompleteRead, anyio.EndOfStream):
+                except (anyio.IncompleteRead, anyio.EndOfStream, *_GONE):
                     return
             if frame is None or not await self._answer(stream, frame):
                 return
@@ -188,7 +187,8 @@ class Server:
 
     async def _stream_events(self, stream: SocketStream, request: Request) -> None:
         async with self._broadcast.subscription() as events:
-            if not await self._send(stream, reply(self._version, request, b'{"subscribed":true}')):
+            answer = reply(self._version, request, b'{"subscribed":true}')
+            if not request.is_notification and not await self._send(stream, answer):
                 return
             async with anyio.create_task_group() as group:
                 group.start_soon(self._until_gone, stream, group.cancel_scope)
@@ -201,22 +201,25 @@ class Server:
         try:
             while True:
                 await stream.receive(4096)
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        except (anyio.EndOfStream, *_GONE):
             scope.cancel()
 
     async def _drain(self, stream: SocketStream) -> None:
         """Take what a client still sends for a moment: closing at once would lose it our reply."""
         with anyio.move_on_after(1.0):
-            await stream.send_eof()
             try:
+                await stream.send_eof()
                 while True:
                     await stream.receive(MAX_FRAME)
-            except anyio.EndOfStream:
+            except (anyio.EndOfStream, *_GONE):
                 return
 
     async def _send(self, stream: SocketStream, frame: bytes) -> bool:
-        """Send a frame; False where the client did not take it in time."""
+        """Send a frame; False where the client has gone or did not take it in time."""
         with anyio.move_on_after(SEND_SECONDS):
-            await stream.send(frame)
+            try:
+                await stream.send(frame)
+            except _GONE:
+                return False
             return True
         return False

@@ -12,10 +12,13 @@ _SUFFIX = ".fabricd-tmp"
 
 def private_directory(path: Path) -> None:
     """Make a directory and its missing parents, private to the user; an existing one stays."""
-    if not path.is_dir():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(mode=0o700)
+    if path.is_dir():
+        return
+    if path.parent != path:
+        private_directory(path.parent)
+    # Somebody else may have made it meanwhile; a file in its place is found out by its user.
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
 
 
 def write_atomic(path: Path, data: bytes) -> None:

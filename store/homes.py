@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from fabricd.store.addresses import absolute, state_dir
+from fabricd.store.atomic import private_directory
 from fabricd.store.durable import shown
 
 
@@ -89,8 +90,7 @@ def require_private(path: Path, what: str) -> None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.mkdir(mode=0o700, exist_ok=True)
+        private_directory(path)
         found = os.stat(path)
     except NotADirectoryError:
         raise BadHome(f"{what} {shown(path)} lies below a file, not a directory") from None

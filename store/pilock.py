@@ -43,8 +43,7 @@ class PiLock:
         try:
             (self.path / "owner").write_text(owner)
         except OSError:
-            with contextlib.suppress(OSError):
-                self.path.rmdir()
+            shutil.rmtree(self.path, ignore_errors=True)
             raise
         self._held = True
         return True
@@ -55,8 +54,8 @@ class PiLock:
             return
         self._held = False
         with contextlib.suppress(OSError):
-            lines = (self.path / "owner").read_text().split("\n")
-            if lines[0] == self._token:
+            lines = (self.path / "owner").read_bytes().split(b"\n")
+            if lines[0] == self._token.encode():
                 shutil.rmtree(self.path)
 
     def _is_abandoned(self, path: Path, now: float) -> bool:
@@ -68,15 +67,12 @@ class PiLock:
         if age <= _STALE_SECONDS:
             return False
         try:
-            pid = int((path / "owner").read_text().split("\n")[1])
-        except (OSError, ValueError, IndexError):
-            return True
-        try:
+            pid = int((path / "owner").read_bytes().split(b"\n")[1])
             os.kill(pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, FileNotFoundError, ValueError, IndexError, OverflowError):
             return True
         except OSError:
-            # Not permitted to ask: the process exists.
+            # Not permitted to ask, so the process exists; or not to be known.
             return False
         return False
 

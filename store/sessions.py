@@ -50,12 +50,12 @@ def discover(root: Path, include_root: bool = False) -> Listing:
     if not os.path.lexists(top):
         return Listing((), ())
     for entry in _entries(top, skipped):
-        if include_root and entry.name.endswith(_SUFFIX):
-            _add(entry, b"", files, skipped)
-        elif _is_directory(entry):
+        if _is_directory(entry):
             for inner in _entries(entry.path, skipped):
                 if inner.name.endswith(_SUFFIX):
                     _add(inner, entry.name, files, skipped)
+        elif include_root and entry.name.endswith(_SUFFIX):
+            _add(entry, b"", files, skipped)
     return Listing(tuple(sorted(files, key=lambda file: file.path)), tuple(skipped))
 
 

@@ -13,9 +13,9 @@ from fabricd.store.durable import Damaged, Load, Loaded, Missing, read_bounded
 MAX_BYTES = 64 * 1024 * 1024
 
 
-def read(path: Path) -> bytes | Missing | Damaged:
+def read(path: Path, pipes: bool = False) -> bytes | Missing | Damaged:
     """The bytes of a surface file."""
-    return read_bounded(path, MAX_BYTES)
+    return read_bounded(path, MAX_BYTES, pipes)
 
 
 def parse_steps(path: Path, data: bytes) -> Steps[Load[Surface]]:
@@ -27,7 +27,7 @@ def parse_steps(path: Path, data: bytes) -> Steps[Load[Surface]]:
     return Loaded(surface, data)
 
 
-def load(path: Path) -> Load[Surface]:
+def load(path: Path, pipes: bool = False) -> Load[Surface]:
     """Read and parse in one go: for offline commands."""
-    data = read(path)
+    data = read(path, pipes)
     return finish(parse_steps(path, data)) if isinstance(data, bytes) else data

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "fabricd",
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     # Sessions and schemas are deep structures: drawing one takes longer than the default allows.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.fingerprint import signature
 from fabricd.core.evidence import Evidence, count_short_trace, count_trace
 from fabricd.core.model import AuditCall, Trace
@@ -103,7 +104,7 @@ def _model_of_struct(line: _TraceLine | _ModelLine) -> str | None:
     if line.type == "model_change":
         return _identity(line.provider, line.model_id)
     message = line.message
-    if message is not UNSET and message.role == "assistant":
+    if line.type == "message" and message is not UNSET and message.role == "assistant":
         return _identity(message.provider, message.model)
     return None
 
@@ -112,7 +113,9 @@ def _model_of_value(value: dict[str, Any]) -> str | None:
     if value.get("type") == "model_change":
         return _identity(value.get("provider"), value.get("modelId"))
     message = value.get("message")
-    if is_object(message) and message.get("role") == "assistant":
+    if value.get("type") != "message" or not is_object(message):
+        return None
+    if message.get("role") == "assistant":
         return _identity(message.get("provider"), message.get("model"))
     return None
 
@@ -167,13 +170,9 @@ def _read_strictly(line: bytes) -> _Reading | None:
     """The reading of a sound line, or None where the tolerant way has to judge."""
     raw_length = len(line)
     if raw_length > _SMALL:
-        sizes = _RAW_LINE.decode(line)
-        details = sizes.details
-        if details is UNSET and sizes.message is not UNSET:
-            details = sizes.message.details
-        raw_length = 0 if details is UNSET else memoryview(details).nbytes
+        raw_length = _raw_details_length(line)
         if raw_length > MAX_DETAILS:
-            return None
+            return _Reading(refused="details-too-large")
     record = _TRACE_LINE.decode(line)
     model = _model_of_struct(record)
     found = record.details
@@ -185,23 +184,31 @@ def _read_strictly(line: bytes) -> _Reading | None:
     shapes = clear_shapes(found.trace, raw_length, plain)
     if shapes is None:
         return None
-    has_audits = found.audits is not UNSET and memoryview(found.audits).nbytes > 2
+    has_audits = found.audits is not UNSET and _holds_items(memoryview(found.audits))
     return _Reading(model, found.trace, shapes, None, has_audits)
 
 
-def _read_value(value: object) -> _Reading:
+def _holds_items(raw: memoryview) -> bool:
+    """Whether a JSON text is an array with something in it."""
+    return bytes(raw[:1]) == b"[" and (raw.nbytes > 16 or bool(bytes(raw)[1:-1].strip()))
+
+
+def _read_value(value: object, line_length: int) -> _Reading:
     if not is_object(value):
         return _Reading()
     model = _model_of_value(value)
     details = _details_of(value)
     if details is None or "trace" not in details:
         return _Reading(model)
+    if line_length > MAX_DETAILS and len(utf8(text(details, as_given))) > MAX_DETAILS:
+        return _Reading(model, refused="details-too-large")
     reason = refusal(details["trace"])
     if reason is not None:
         return _Reading(model, refused=reason)
     trace = trace_of(details["trace"])
     shapes = [signature(operation.args) for operation in trace.operations]
-    return _Reading(model, trace, shapes, None, bool(details.get("audits")))
+    audits = details.get("audits")
+    return _Reading(model, trace, shapes, None, is_list(audits) and bool(audits))
 
 
 def _details_of(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -214,12 +221,13 @@ def _details_of(value: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _details_length(line: bytes) -> int:
-    try:
-        sizes = _RAW_LINE.decode(line)
-    except msgspec.MsgspecError:
-        # Not readable that far: the whole line is the only bound there is.
-        return len(line)
+def _raw_details_length(line: bytes) -> int:
+    """How many bytes of a line are its details.
+
+    Raises:
+        msgspec.MsgspecError: the strict decoder cannot read the line.
+    """
+    sizes = _RAW_LINE.decode(line)
     details = sizes.details
     if details is UNSET and sizes.message is not UNSET:
         details = sizes.message.details
@@ -238,9 +246,7 @@ def _readings(line: bytes) -> list[_Reading]:
         reading = None
     if reading is not None:
         return [reading]
-    if len(line) > MAX_DETAILS and _details_length(line) > MAX_DETAILS:
-        return [_Reading(refused="details-too-large")]
-    return [_read_value(value) for value in values_of(line)]
+    return [_read_value(value, len(line)) for value in values_of(line)]
 
 
 def _count_reading(evidence: Evidence, reading: _Reading, model: str | None) -> Steps[str | None]:
@@ -346,7 +352,8 @@ def open_end_steps(state: ScanState) -> Steps[Evidence]:
     """Evidence of an unterminated last line that is complete; empty where it may still grow."""
     evidence = Evidence()
     line = state.tail.data
-    if MARK not in line:
+    if MARK not in line or (yield from depth_steps(line, RECORD_LEVELS)):
+        # Too deep to be parsed, it cannot be known to be complete either.
         return evidence
     yield from _count_line(evidence, line, state.tail.offset, state.model)
     return Evidence() if evidence.losses.bad_lines else evidence

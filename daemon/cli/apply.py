@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import IO, Any
 import click
 
 from fabricd.core.plain import is_object
-from fabricd.daemon.cli.talk import Complaint, visible
+from fabricd.daemon.cli.talk import Complaint, out, visible
 
 _MAX_LINE = 32 * 1024 * 1024
 _BUILT = 256
@@ -39,8 +40,8 @@ class _Normalizers:
 
 
 @click.command("apply")
-@click.argument("file", type=click.File("rb"), default="-")
-def command(file: IO[bytes]) -> int:
+@click.argument("file", default="-")
+def command(file: str) -> int:
     """Read lines `{"ref", "schema", "args", "plan"?}`; print `{"args", "witness"}` for each.
 
     The witness is null where nothing was changed. A bad line gives `{"error"}` in its place, and
@@ -50,37 +51,56 @@ def command(file: IO[bytes]) -> int:
 
     normalizers = _Normalizers()
     failed = False
-    for number, line in enumerate(_lines(file), start=1):
-        try:
-            result = _apply(line, normalizers)
-        except ValueError as error:
-            failed = True
-            result = {"error": f"line {number}: {visible(str(error))[:500]}"}
-        sys.stdout.buffer.write(text(result, as_given).encode("utf-8") + b"\n")
-    sys.stdout.buffer.flush()
+    with _opened(file) as lines:
+        for number, line in _lines(lines):
+            try:
+                result = _apply(line, normalizers)
+            except ValueError as error:
+                failed = True
+                result = {"error": f"line {number}: {visible(str(error))[:500]}"}
+            out(text(result, as_given) + "\n")
     return 1 if failed else 0
 
 
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
+def _opened(name: str) -> IO[bytes]:
+    try:
+        if name == "-":
+            return sys.stdin.buffer
+        # Opened without waiting: a pipe that nobody writes to is empty, not a reason to hang.
+        descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        os.set_blocking(descriptor, True)
+        return os.fdopen(descriptor, "rb")
+    except AttributeError:
+        raise Complaint("standard input is closed") from None
+    except OSError as error:
+        raise Complaint(f"{name} cannot be read: {error.strerror}") from None
+
+
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    """Lines with their numbers, without the blank ones; None for one that is too long."""
+    number = 0
     try:
         while line := file.readline(_MAX_LINE + 1):
+            number += 1
             if len(line) > _MAX_LINE and not line.endswith(b"\n"):
                 while (rest := file.readline(_MAX_LINE)) and not rest.endswith(b"\n"):
                     pass
-                yield b"too long"
+                yield number, None
             elif line.strip():
-                yield line
+                yield number, line
     except OSError as error:
         raise Complaint(f"the input cannot be read: {error.strerror}") from None
 
 
-def _apply(line: bytes, normalizers: _Normalizers) -> dict[str, Any]:
+def _apply(line: bytes | None, normalizers: _Normalizers) -> dict[str, Any]:
     import msgspec
 
     from fabricd.core.documents import strict_json
     from fabricd.core.nesting import RECORD_LEVELS
     from fabricd.core.normalform.derive import plan_of
 
+    if line is None:
+        raise ValueError("longer than 32 MiB")
     call = strict_json(line, RECORD_LEVELS)
     if not is_object(call):
         raise ValueError("expected an object with ref, schema and args")

@@ -40,6 +40,8 @@ def command(
         if previous is not None:
             out(artifact_bytes(previous).decode())
         return 1
+    if plans.beyond_limit:
+        say(f"{plans.beyond_limit} actions beyond the first 1,000 by ref get no plan")
     status = compile_plans(plans.plans, surface.digest, score, previous).status
     artifact = fresh(plans.plans, surface.digest, score)
     say(

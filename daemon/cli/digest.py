@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import IO
-
 import click
 
-from fabricd.daemon.cli.talk import Complaint, out, visible
+from fabricd.daemon.cli.inputs import bytes_at
+from fabricd.daemon.cli.talk import Complaint, out
 
 _MAX = 64 * 1024 * 1024
 
 
 @click.command("digest")
-@click.argument("file", type=click.File("rb"), default="-")
-def command(file: IO[bytes]) -> int:
+@click.argument("file", default="-")
+def command(file: str) -> int:
     """Print the SHA-256 of the canonical text of a JSON document."""
     from fabricd.core.canonical import digest
     from fabricd.core.documents import BadDocument, strict_json
+    from fabricd.core.nesting import RECORD_LEVELS
 
-    name = visible(getattr(file, "name", "-"))
     try:
-        data = file.read(_MAX + 1)
-        if len(data) > _MAX:
-            raise Complaint(f"{name} is larger than 64 MiB")
-        out(digest(strict_json(data, 512)) + "\n")
+        found = digest(strict_json(bytes_at(file, _MAX), RECORD_LEVELS))
     except BadDocument as error:
-        raise Complaint(f"{name}: {error}") from None
-    except OSError as error:
-        raise Complaint(f"{name} cannot be read: {error.strerror}") from None
+        raise Complaint(f"{file}: {error}") from None
+    out(found + "\n")
     return 0

@@ -11,7 +11,7 @@ from fabricd.core.compiling.artifact import Artifact
 from fabricd.core.model import Surface
 from fabricd.daemon.cli.talk import Complaint, say, visible
 from fabricd.daemon.offline import Measured
-from fabricd.store.durable import Damaged, Loaded, Missing, shown
+from fabricd.store.durable import Damaged, Loaded, Missing, read_bounded, shown
 
 
 def surface_at(path: Path) -> Surface:
@@ -22,7 +22,7 @@ def surface_at(path: Path) -> Surface:
     """
     from fabricd.store import surfaces
 
-    match surfaces.load(path):
+    match surfaces.load(path, pipes=True):
         case Loaded(value=surface):
             return surface
         case Missing():
@@ -48,6 +48,29 @@ def artifact_at(path: Path) -> Artifact:
             raise Complaint(f"{visible(shown(path))} is no artifact: {reason}")
 
 
+def bytes_at(name: str, limit: int) -> bytes:
+    """A document that was named, `-` for standard input.
+
+    Raises:
+        Complaint: it cannot be read, or is larger than `limit` bytes.
+    """
+    if name != "-":
+        match read_bounded(Path(name), limit, pipes=True):
+            case Missing():
+                raise Complaint(f"{name} does not exist")
+            case Damaged(reason=reason):
+                raise Complaint(f"{name} cannot be used: {reason}")
+            case bytes() as data:
+                return data
+    try:
+        data = sys.stdin.buffer.read(limit + 1)
+    except (OSError, AttributeError, ValueError):
+        raise Complaint("standard input cannot be read") from None
+    if len(data) > limit:
+        raise Complaint(f"standard input is larger than {limit // (1024 * 1024)} MiB")
+    return data
+
+
 @contextmanager
 def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
     """A progress bar over bytes on stderr, where a person would wait long enough to want one."""
@@ -64,7 +87,7 @@ def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
         yield lambda size: bar.update(task, advance=size)
 
 
-def measured(directory: Path, window: int | None = None, project: str | None = None) -> Measured:
+def measured(directory: Path, window: int | None = None, include_root: bool = True) -> Measured:
     """Measure a directory that was named; what could not be read is said on stderr.
 
     Raises:
@@ -74,10 +97,10 @@ def measured(directory: Path, window: int | None = None, project: str | None = N
     from fabricd.store.sessions import discover
 
     try:
-        files = discover(directory, include_root=True).files
+        files = discover(directory, include_root).files
         size = sum(file.size for file in files)
         with progress(size) as advance:
-            found = offline.measure(directory, window, project, advance)
+            found = offline.measure(directory, window, None, advance, include_root)
     except OSError as error:
         raise Complaint(
             f"{visible(shown(directory))} cannot be read: {error.strerror or error}"

@@ -23,8 +23,8 @@ def command(as_json: bool) -> int:
     Asks the daemon; without one the window is measured here, and said so.
     """
     value = _from_daemon()
-    if value is None:
-        value = _from_files()
+    if isinstance(value, str):
+        value = _from_files(value)
     if as_json:
         from fabricd.core.canonical import as_given, text
 
@@ -36,27 +36,30 @@ def command(as_json: bool) -> int:
     return 0
 
 
-def _from_daemon() -> dict[str, Any] | None:
+def _from_daemon() -> dict[str, Any] | str:
+    """The daemon's report, or why there is none."""
+    from fabricd.core.overview import is_overview
+
     try:
         result: dict[str, Any] = call(socket_path(env()), "report", seconds=_SECONDS).result
     except NoDaemon:
-        return None
+        return "no daemon runs"
     except NoAnswer as error:
-        say(f"the daemon does not answer ({error})")
-        return None
+        return f"the daemon does not answer ({error})"
     except CallFailed as error:
-        say(f"the daemon could not report ({error})")
-        return None
+        return f"the daemon could not report ({error})"
     except SocketPathTooLong as error:
         raise Complaint(str(error), 78) from None
+    if not is_overview(result):
+        return "the daemon's answer is not what this version expects"
     return result
 
 
-def _from_files() -> dict[str, Any]:
+def _from_files(because: str) -> dict[str, Any]:
     from fabricd.core.window import WINDOW
     from fabricd.daemon.cli.inputs import measured
     from fabricd.store import surfaces
-    from fabricd.store.durable import Damaged, Loaded, Missing
+    from fabricd.store.durable import Damaged, Loaded, Missing, shown
     from fabricd.store.homes import find
 
     homes = find(env())
@@ -68,10 +71,10 @@ def _from_files() -> dict[str, Any]:
             surface = None
         case Damaged() as damage:
             say(f"the surface is damaged and left out: {damage.reason}")
-    say(f"no daemon runs; measuring {homes.sessions} here")
+    say(f"{because}; measuring {shown(homes.sessions)} here")
     if not homes.sessions.is_dir():
-        raise Complaint(f"there are no session logs: {homes.sessions} does not exist", 1)
-    return overview(measured(homes.sessions, WINDOW), surface)
+        raise Complaint(f"there are no session logs: {shown(homes.sessions)} does not exist", 1)
+    return overview(measured(homes.sessions, WINDOW, include_root=False), surface)
 
 
 def overview(found: Measured, surface: Surface | None) -> dict[str, Any]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 from typing import Any
 
 import click
 
-from fabricd.daemon.cli.talk import Complaint, say
+from fabricd.daemon.cli.talk import Complaint, ReaderGone, out, say
 
 _COMMANDS = {
     "run": "run",
@@ -58,7 +57,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         from fabricd import __version__
 
-        click.echo(f"fabricd {__version__}")
+        out(f"fabricd {__version__}\n")
         ctx.exit()
 
 
@@ -79,11 +78,15 @@ def cli() -> None:
     """
 
 
+def _see(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f" (see {context.command_path} --help)" if context is not None else ""
+
+
 def run(arguments: list[str]) -> int:
     """Run a command line; gives the exit code."""
     try:
         code: Any = cli.main(arguments, prog_name="fabricd", standalone_mode=False)
-        sys.stdout.flush()
     except Complaint as complaint:
         say(str(complaint))
         return complaint.code
@@ -92,10 +95,10 @@ def run(arguments: list[str]) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
-        error.show()
+        say(f"{error.format_message()}{_see(error)}")
         return error.exit_code
-    except BrokenPipeError:
-        # The reader has gone; Python must not complain about it at exit.
+    except ReaderGone:
+        # Python would complain about the pipe once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:

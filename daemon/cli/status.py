@@ -34,7 +34,8 @@ def command(as_json: bool) -> int:
             return 0
         case NeedsRestart(reason=reason, reply=reply):
             if as_json:
-                out(_line({**reply.result, "needsRestart": reason}))
+                known = reply.result if isinstance(reply.result, dict) else {}
+                out(_line({**known, "needsRestart": reason}))
             say(f"the running daemon needs a restart: {reason}")
             return STALE
         case Unreachable(reason=reason):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
+FAILED = 1
 USAGE = 2
 
 
@@ -19,17 +21,35 @@ class Complaint(Exception):
         self.code = code
 
 
+class ReaderGone(Exception):
+    """Ends a command in silence: whoever read its output has closed the pipe."""
+
+
 def say(message: str) -> None:
-    """Talk, on stderr."""
-    sys.stderr.write(f"fabricd: {message}\n")
-    sys.stderr.flush()
+    """Talk, on stderr: one line, whatever untrusted text it quotes."""
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(f"fabricd: {visible(message)}\n")
+        sys.stderr.flush()
 
 
-def out(text: str) -> None:
-    """Data, on stdout. The text has a UTF-8 form, whatever the locale."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+def out(data: str | bytes) -> None:
+    """Data, on stdout, as UTF-8 whatever the locale.
+
+    Raises:
+        ReaderGone, Complaint: it could not be written.
+    """
+    raw = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+    try:
+        if sys.stdout is None:
+            raise Complaint("standard output is closed", FAILED)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(raw)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise ReaderGone from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Complaint(f"standard output cannot be written: {reason}", FAILED) from None
 
 
 def visible(text: str) -> str:

@@ -26,6 +26,10 @@ ABSENT = Marker("(absent)")
 ANYTHING = Marker("(anything)")
 
 
+class Unstated(Exception):
+    """Raised where no independent statement says what a verdict must be."""
+
+
 class Check(NamedTuple):
     """What a case expects and what we found."""
 

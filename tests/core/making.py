@@ -22,9 +22,15 @@ WITNESS: Json = {
 }
 
 
-def operation(sequence: int = 0, ref: str = "mcp.demo.search", **more: Any) -> Json:
+def operation(sequence: Any = 0, ref: Any = "mcp.demo.search", **more: Any) -> Json:
     """One succeeded call; `more` adds or replaces members."""
-    plain = {"type": "call", "sequence": sequence, "ref": ref, "args": {}, "outcome": "succeeded"}
+    plain: Json = {
+        "type": "call",
+        "sequence": sequence,
+        "ref": ref,
+        "args": {},
+        "outcome": "succeeded",
+    }
     return plain | more
 
 

@@ -102,9 +102,7 @@ def test_the_open_end_is_what_follows_the_last_line_feed(
 
 
 @given(cut_streams(), st.integers(0, 40))
-def test_a_tail_alone_is_enough_to_go_on(
-    stream: tuple[bytes, list[bytes]], pause: int
-) -> None:
+def test_a_tail_alone_is_enough_to_go_on(stream: tuple[bytes, list[bytes]], pause: int) -> None:
     # What a checkpoint keeps: the offset and whether bytes are being dropped, not the bytes.
     data, _ = stream
     with pytest.MonkeyPatch.context() as patch:

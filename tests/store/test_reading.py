@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabricd.core.book import SessionBook
+from fabricd.core.evidence import Evidence
+from fabricd.core.resume import Restart, Resume, Unchanged
+from fabricd.core.sessions import pi, records
+from fabricd.core.sessions.records import BLOCK
+from fabricd.core.steps import finish
+from fabricd.daemon.offline import read_in_place
+from fabricd.store import reading
+from fabricd.store.reading import Pass, Want, commit_steps, read_steps
+from fabricd.store.sessions import OpenLog
+from tests.core.making import assistant, everything, line, operation, record, trace
+
+LATER = 10**19
+
+
+def rec(number: int, **more: Any) -> bytes:
+    """A trace record like no other."""
+    return line(record(trace(operation()), id=f"{number:08}", **more)) + b"\n"
+
+
+class Reader:
+    """One session file, and its book after each pass."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.book = SessionBook()
+        self._clock = 10**18
+
+    def put(self, data: bytes, mode: str = "ab") -> None:
+        """Write, and let a second pass."""
+        with self.path.open(mode) as file:
+            file.write(data)
+        self.tick()
+
+    def tick(self) -> None:
+        self._clock += 10**9
+        os.utime(self.path, ns=(self._clock, self._clock))
+
+    def read(self, now_ns: int = LATER) -> Pass:
+        with OpenLog(os.fsencode(self.path)) as opened:
+            found = read_in_place(read_steps(opened, self.book, now_ns), opened)
+        self.book = finish(commit_steps(found))
+        return found
+
+    @property
+    def said(self) -> Evidence:
+        total = Evidence()
+        total.add(self.book.evidence)
+        total.add(self.book.open_end)
+        return total
+
+    @property
+    def clean(self) -> Evidence:
+        return everything(self.path.read_bytes())
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Reader:
+    return Reader(tmp_path / "a.jsonl")
+
+
+def test_a_new_file_is_read_from_its_start(reader: Reader) -> None:
+    data = rec(1) + rec(2)
+    reader.put(data)
+    found = reader.read()
+    assert (found.decision, found.bytes_read, found.fresh.traces) == (
+        Restart("new-file"),
+        len(data),
+        2,
+    )
+    assert reader.said == reader.clean
+
+
+def test_only_what_was_appended_is_read(reader: Reader) -> None:
+    reader.put(rec(1) + line(assistant("p", "m")) + b"\n")
+    reader.read()
+    reader.put(rec(2))
+    found = reader.read()
+    assert isinstance(found.decision, Resume)
+    assert found.bytes_read == len(rec(2))
+    assert found.fresh.models["p/m"].operations == 1
+    assert reader.said == reader.clean
+
+
+@pytest.mark.parametrize("now_ns", [LATER, 0], ids=["old", "young"])
+def test_an_unchanged_file_is_left_alone(reader: Reader, now_ns: int) -> None:
+    reader.put(rec(1))
+    reader.read(now_ns)
+    for _ in range(2):
+        found = reader.read(now_ns)
+        assert (found.decision, found.bytes_read, found.fresh) == (Unchanged(), 0, Evidence())
+    assert reader.said == reader.clean
+
+
+def test_a_young_file_grows_old(reader: Reader) -> None:
+    reader.put(rec(1))
+    reader.read(now_ns=0)
+    assert reader.book.mark is not None
+    assert reader.book.mark.young
+    reader.read()
+    assert not reader.book.mark.young
+
+
+def test_a_complete_open_end_counts_until_it_is_ended(reader: Reader) -> None:
+    reader.put(rec(1) + rec(2)[:-1])
+    reader.read()
+    assert (reader.book.evidence.traces, reader.book.open_end.traces) == (1, 1)
+    reader.put(b"\n")
+    reader.read()
+    assert (reader.book.evidence.traces, reader.book.open_end.traces) == (2, 0)
+
+
+def test_an_open_end_that_grows_into_something_else_no_longer_counts(reader: Reader) -> None:
+    reader.put(rec(1)[:-1])
+    reader.read()
+    assert reader.said.traces == 1
+    reader.put(b" x\n")
+    reader.read()
+    assert (reader.said.traces, reader.said.losses.bad_lines) == (0, 1)
+
+
+def test_a_file_rewritten_longer_in_place_is_read_anew(reader: Reader) -> None:
+    # Longer than the head that is remembered, so that only the bytes before the cursor differ.
+    head = line({"type": "session", "id": "one and the same", "text": "x" * 1024}) + b"\n"
+    reader.put(head + rec(1))
+    reader.read()
+    reader.put(head + rec(2) + rec(3) + rec(4), "wb")
+    found = reader.read()
+    assert found.decision == Restart("anchor-changed")
+    assert reader.said == reader.clean
+    assert reader.said.traces == 3
+
+
+def test_a_long_file_is_known_by_its_head_and_its_end(reader: Reader) -> None:
+    data = b"".join(map(rec, range(40)))
+    reader.put(data)
+    reader.read()
+    assert reader.book.mark is not None
+    assert (reader.book.mark.head.length, reader.book.mark.anchor.length) == (1024, 1024)
+    changed = data[:500] + b"#" + data[501:]
+    reader.put(changed + rec(99), "wb")
+    assert reader.read().decision == Restart("head-changed")
+    reader.put(changed[:-500] + b"#" + changed[-499:] + rec(99) + rec(100), "wb")
+    assert reader.read().decision == Restart("anchor-changed")
+
+
+@pytest.mark.parametrize("size", [1, 7, 300, 5000])
+def test_marks_do_not_depend_on_how_the_bytes_came(reader: Reader, size: int) -> None:
+    data = b"".join(map(rec, range(20))) + rec(99)[:50]
+    reader.put(data)
+    reader.read()
+    whole = reader.book
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "BLOCK", size)
+        reader.book = SessionBook()
+        reader.read()
+    assert reader.book == whole
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_to_its_new_end(reader: Reader) -> None:
+    reader.put(rec(1))
+    with OpenLog(os.fsencode(reader.path)) as opened:
+        steps = read_steps(opened, SessionBook(), LATER)
+        want = next(steps)
+        grown = False
+        while True:
+            if want is None:
+                want = next(steps)
+                continue
+            data = opened.read(want.offset, want.size)
+            if not data and not grown:
+                grown = True
+                reader.put(rec(2))
+            try:
+                want = steps.send(data)
+            except StopIteration as end:
+                reader.book = finish(commit_steps(end.value))
+                break
+    assert grown
+    assert reader.said == reader.clean
+    assert reader.read().decision == Unchanged()
+
+
+def test_a_file_cut_while_it_is_read_is_read_anew_next_time(reader: Reader) -> None:
+    reader.put(rec(1) + rec(2))
+    with OpenLog(os.fsencode(reader.path)) as opened:
+        steps = read_steps(opened, SessionBook(), LATER)
+        want = next(steps)
+        assert want == Want(0, BLOCK)
+        data = opened.read(0)
+        reader.put(rec(3), "wb")
+        try:
+            want = steps.send(data)
+            while True:
+                want = next(steps) if want is None else steps.send(opened.read(want.offset))
+        except StopIteration as end:
+            reader.book = finish(commit_steps(end.value))
+    assert reader.read().decision == Restart("truncated")
+    assert reader.said == reader.clean
+
+
+def test_a_pass_given_up_changes_nothing(reader: Reader) -> None:
+    reader.put(rec(1))
+    reader.read()
+    before = reader.said
+    reader.put(rec(2) + rec(3))
+    with OpenLog(os.fsencode(reader.path)) as opened:
+        steps = read_steps(opened, reader.book, LATER)
+        want = next(steps)
+        for _ in range(3):
+            assert want is not None
+            want = steps.send(opened.read(want.offset, want.size))
+        steps.close()
+    assert reader.said == before
+    reader.read()
+    assert reader.said == reader.clean
+
+
+def test_a_log_that_cannot_be_read_leaves_its_book(reader: Reader) -> None:
+    reader.put(rec(1))
+    reader.read()
+    before = reader.said
+    reader.put(rec(2))
+
+    class Failing(OpenLog):
+        def read(self, offset: int, size: int = 0) -> bytes:
+            raise OSError("Input/output error")
+
+    with Failing(os.fsencode(reader.path)) as opened, pytest.raises(OSError, match="Input"):
+        read_in_place(read_steps(opened, reader.book, LATER), opened)
+    assert reader.said == before
+
+
+def test_an_overlong_record_is_dropped_across_passes(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "MAX_RECORD", 1000)
+    monkeypatch.setattr(pi, "BLOCK", 500)
+    reader.put(rec(1) + b"x" * 1500)
+    reader.read()
+    assert reader.book.skipping
+    reader.put(b"y" * 1500)
+    assert reader.read().bytes_read == 1500
+    reader.put(b"z\n" + rec(2))
+    reader.read()
+    assert not reader.book.skipping
+    assert (reader.said.traces, reader.said.losses.overlong_lines) == (2, 1)
+    assert reader.said == reader.clean
