@@ -62,6 +62,8 @@ def depth_steps(data: bytes, levels: int) -> Generator[None, None, bool]:
 
 def deeper_than(data: bytes, levels: int) -> bool:
     """`depth_steps`, driven to its end."""
+    if not may_exceed(data, levels):
+        return False
     steps = depth_steps(data, levels)
     while True:
         try:

@@ -8,20 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricd.core.book import SessionBook
-from fabricd.core.compiling.compile import Plans, normalizers_steps
-from fabricd.core.compiling.gate import GateVerdict, replay_steps
 from fabricd.core.entropy.freedom import freedom_steps
 from fabricd.core.entropy.meter import Catalog, Report, report
 from fabricd.core.evidence import Evidence
 from fabricd.core.model import Surface
-from fabricd.core.sessions.pi import calls_of
 from fabricd.core.steps import finish
 from fabricd.core.window import SessionFile, select
 from fabricd.store.durable import shown
 from fabricd.store.reading import Log, Pass, ReadSteps, commit_steps, read_steps
-from fabricd.store.sessions import Listing, OpenLog, Skipped, discover, read_spans
-
-_BATCH = 64
+from fabricd.store.sessions import Listing, OpenLog, Skipped, discover
 
 Progress = Callable[[int], None]
 
@@ -115,17 +110,3 @@ def newest_first(measured: Measured) -> Sequence[tuple[str, Evidence]]:
     """Sessions by age, as the trend wants them."""
     ranked = sorted(measured.sessions, key=lambda pair: (-pair[0].mtime_ns, pair[0].path))
     return [(shown(file.path), evidence) for file, evidence in ranked]
-
-
-def replay(measured: Measured, surface: Surface, plans: Plans) -> GateVerdict:
-    """Replay every audit call of a measured directory through plans."""
-    normalizers = finish(normalizers_steps(surface, plans))
-    verdict = GateVerdict()
-    for file, evidence in measured.sessions:
-        spans = evidence.audit_spans
-        for first in range(0, len(spans), _BATCH):
-            batch = spans[first : first + _BATCH]
-            lines = read_spans(file.path, batch)
-            verdict.not_replayed += len(batch) - len(lines)
-            verdict.add(finish(replay_steps(calls_of(lines), normalizers)))
-    return verdict

@@ -27,7 +27,8 @@ def command(
     from fabricd.core.compiling.artifact import artifact_bytes, fresh
     from fabricd.core.compiling.compile import compile_plans, plans_steps
     from fabricd.core.steps import finish
-    from fabricd.daemon.offline import replay, report_of
+    from fabricd.daemon.offline import report_of
+    from fabricd.daemon.replaying import replay
 
     surface = surface_at(surface_file)
     previous = None if previous_file is None else artifact_at(previous_file)

@@ -6,12 +6,16 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fabricd.core.compiling.artifact import Artifact
-from fabricd.core.model import Surface
 from fabricd.daemon.cli.talk import Complaint, say, visible
-from fabricd.daemon.offline import Measured
 from fabricd.store.durable import Damaged, Loaded, Missing, read_bounded, shown
+
+if TYPE_CHECKING:
+    # For annotations alone: each command imports only what it uses.
+    from fabricd.core.compiling.artifact import Artifact
+    from fabricd.core.model import Surface
+    from fabricd.daemon.offline import Measured
 
 
 def surface_at(path: Path) -> Surface:

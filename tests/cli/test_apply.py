@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,8 @@ import pytest
 from fixtures.make_sessions import SURFACE, arguments, mistakes
 
 from fabricd.core.normalform.derive import derive, plan_value
-from tests.cli.running import SCHEMA, Cli
+from tests.cli.running import SCHEMA, Cli, process
+from tests.harness import ROOT
 
 Json = dict[str, Any]
 
@@ -159,6 +164,31 @@ def test_a_file_gives_what_standard_input_gives(cli: Cli, place: Path) -> None:
     data = line({"Query": "a"}) + line({"query": "a"})
     (place / "calls.jsonl").write_bytes(data)
     assert cli("apply", place / "calls.jsonl") == cli("apply", stdin=data)
+
+
+def test_a_fifo_without_a_writer_is_empty_and_holds_nobody_up(place: Path) -> None:
+    os.mkfifo(place / "fifo")
+    found = process("apply", place / "fifo", seconds=5)
+    assert (found.code, found.out, found.err) == (0, b"", "")
+
+
+def test_each_answer_is_there_before_the_next_call_is_read() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "fabricd", "apply"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as child:
+        assert child.stdin is not None and child.stdout is not None
+        guard = threading.Timer(10, child.kill)
+        guard.start()
+        for _ in range(3):
+            child.stdin.write(line({"Query": "a"}))
+            child.stdin.flush()
+            assert json.loads(child.stdout.readline() or b"null")["args"] == {"query": "a"}
+        child.stdin.close()
+        assert child.wait() == 0
+        guard.cancel()
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b" \n\r\n\t\n"])

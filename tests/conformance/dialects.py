@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from tests.conformance.values import Unstated, keys_of, objects_in, walk
 
@@ -25,13 +25,15 @@ _TOKEN = re.compile(
 )
 _MEMBER = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|.)|.", re.S)
 _SPACE = r"\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_OPERATORS = re.compile(r"&&|--|~~|\\[dwsDWS]-.|.-\\[dwsDWS]", re.S)
 _CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": _SPACE}
 _CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/")
 # Not `<` and `>`, which are boundaries of words when escaped.
 _IDENTITY = frozenset(" !\"#%&',-:;=@_`~")
-_LINE_END = "[^\n\r\u2028\u2029]"
-_CHARS: Mapping[str, str] = {".": _LINE_END, "$": r"\Z", "^": "^", "|": "|", "(": "(", ")": ")"}
+_UNREPEATABLE = ("(", "|", "^", "$", r"\b", r"\B")
+_NO_LINE_END = "[^\n\r\u2028\u2029]"
+_CHARS: Mapping[str, str] = {".": _NO_LINE_END, "$": r"\Z", "^": "^", "|": "|", "(": "(", ")": ")"}
 
 
 class Refused(Exception):
@@ -69,7 +71,9 @@ def _escape(escape: str, reference: bool) -> str:
     if escape.lower() in _CLASSES:
         return f"[{'^' if escape.isupper() else ''}{_CLASSES[escape.lower()]}]"
     if escape in ("b", "B"):
-        return rf"(?a:\{escape})" if reference else rf"\{escape}"
+        # In older Pythons `\B` does not match an empty text.
+        boundary = r"\b" if escape == "b" else r"(?!\b)"
+        return f"(?a:{boundary})" if reference else boundary
     if escape in ("A", "z"):
         return _freedom(reference, rf"\{escape.upper()}" if escape == "A" else r"\Z")
     return re.escape(_literal(escape, reference))
@@ -78,7 +82,7 @@ def _escape(escape: str, reference: bool) -> str:
 def _members(text: str, reference: bool) -> Iterator[str]:
     """The members of a set as `re` has them; a class that is not, as a set of its own."""
     for token in _MEMBER.findall(text):
-        if token in ("[", "&&") and not reference:
+        if token == "[" and not reference:
             raise Unstated("a set within a set")
         if token[0] != "\\":
             yield token if token == "-" else re.escape(token)
@@ -90,10 +94,8 @@ def _members(text: str, reference: bool) -> Iterator[str]:
 
 
 def _set(text: str, negated: bool, reference: bool) -> str:
-    if not reference and re.search(r"&&|--|~~", text):
-        raise Unstated("sets with operators")
-    if re.search(r"\\[dwsDWS]-.|.-\\[dwsDWS]", text, re.S):
-        raise Unstated("a range with a class at one end")
+    if _OPERATORS.search(text):
+        raise Unstated("a set with operators, or a range with a class at one end")
     members = list(_members(text, reference))
     parts = [member for member in members if member.startswith("[^")]
     plain = "".join(member for member in members if not member.startswith("[^"))
@@ -120,35 +122,82 @@ def _group(text: str, place: int, reference: bool) -> str:
 
 
 def _char(char: str, reference: bool) -> str:
-    if char == "{":
-        raise Unstated("an open brace")
-    return _freedom(reference, re.escape(char)) if char in "]}" else _CHARS.get(
-        char, re.escape(char)
-    )
+    if char in "{\\":
+        raise Unstated("a brace that is never closed, or a backslash at the end")
+    plain = _CHARS.get(char, re.escape(char))
+    return _freedom(reference, plain) if char in "]}" else plain
+
+
+def _piece(found: re.Match[str], reference: bool) -> str:
+    kind, text = found.lastgroup, found[0]
+    if kind == "escape":
+        return _escape(text[1:], reference)
+    if kind == "group":
+        return _group(text, found.start(), reference)
+    if kind == "quantifier":
+        return _freedom(reference, text) if text[1:].endswith("+") else text
+    return _char(text, reference)
 
 
 def _pieces(pattern: str, reference: bool) -> Iterator[str]:
-    place, repeated = 0, True
+    place, unrepeatable = 0, True
     while place < len(pattern):
         found = _TOKEN.match(pattern, place)
-        if found is None:
-            raise Unstated("a backslash at the end")
-        kind, text = str(found.lastgroup), found[0]
-        if kind == "quantifier" and repeated:
+        assert found is not None
+        if found.lastgroup == "quantifier" and unrepeatable:
             raise Unstated("a quantifier of nothing")
-        repeated = kind in ("quantifier", "group") or text in ("(", "|", "^", "$", r"\b", r"\B")
         place = found.end()
-        if kind == "set":
+        if found.lastgroup == "set":
             end = _set_end(pattern, place, reference)
-            if end > place and pattern[place] == "]" and reference: 
-                raise Refused
-            yield _set(pattern[place:end], text == "[^", reference)
+            yield _set(pattern[place:end], found[0] == "[^", reference)
             place = end + 1
-        elif kind == "escape":
-            yield _escape(text[1:], reference)
-        elif kind == "group":
-            yield _group(text, found.start(), reference)
-        elif kind == "quantifier":
-            yield _freedom(reference, text) if text[1:].endswith("+") else text
         else:
-            yield _char(text, reference)
+            yield _piece(found, reference)
+        unrepeatable = found.lastgroup in ("quantifier", "group") or found[0] in _UNREPEATABLE
+
+
+@cache
+def matcher(pattern: str, reference: bool) -> re.Pattern[str]:
+    """The pattern as Python has it.
+
+    Raises:
+        Refused: the reference throws at it.
+        Unstated: it has something that is not written down here.
+    """
+    try:
+        return re.compile("".join(_pieces(pattern, reference)))
+    except re.error as error:
+        raise Unstated(f"a pattern that Python refuses: {error}") from None
+
+
+def dialects_differ(schema: Any, values: Any) -> bool:
+    """Whether a pattern has what only our dialect has, or seeks words in more than ASCII."""
+    texts = keys_of(values).union(inner for inner in walk(values) if isinstance(inner, str))
+    wide = not all(map(str.isascii, texts))
+    return any(_is_refused(text) or (wide and _seeks_words(text)) for text in _patterns(schema))
+
+
+def _patterns(schema: Any) -> set[str]:
+    found: set[str] = set()
+    for members in objects_in(schema):
+        found.update(filter(_is_text, [members.get("pattern")]))
+        found.update(keys_of([members.get("patternProperties")]))
+    return found
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
+def _is_refused(pattern: str) -> bool:
+    try:
+        matcher(pattern, reference=True)
+    except Refused:
+        return True
+    except Unstated:
+        return False
+    return False
+
+
+def _seeks_words(pattern: str) -> bool:
+    return not {"b", "B"}.isdisjoint(re.findall(r"\\(.)", pattern, re.S))

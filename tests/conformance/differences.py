@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.conformance.drafts import compiles
 from tests.conformance.oracle_corpora import corpus, is_deep, is_glued
-from tests.conformance.oracles import INHERITED, compiles, graphemes, judge
+from tests.conformance.oracles import INHERITED
 from tests.conformance.plan_changes import (
     Change,
-    on_calls,
     on_plans,
     refers,
-    unchanged,
     with_own_names_only,
     with_references_followed,
     without_uncompilable,
 )
+from tests.conformance.readings import judge
 from tests.conformance.text_changes import (
     by_units,
     equal_by_units,
@@ -30,7 +30,8 @@ from tests.conformance.text_changes import (
     has_non_ascii_keys,
     on_texts,
 )
-from tests.conformance.values import Case, keys_of, objects_in, same, walk
+from tests.conformance.values import Case, Unstated, keys_of, objects_in, same, walk
+from tests.conformance.verdict_changes import ON_UNWRITABLE, VERDICT_RULES, on_verdicts
 from tests.oracle import naive
 
 _HEAD = 8192
@@ -47,7 +48,10 @@ class Rule:
     def adjusted(self, kind: str, case: Case, expected: Any) -> Any:
         """The expected result under this rule."""
         change = self.by_kind.get(kind)
-        return expected if change is None else change(case, expected)
+        try:
+            return expected if change is None else change(case, expected)
+        except Unstated:
+            return expected
 
 
 def inherits(case: Case) -> bool:
@@ -67,13 +71,6 @@ def _mentioned(schema: Any) -> set[str]:
     return keys_of(schema).union(required)
 
 
-def counts_otherwise(case: Case) -> bool:
-    """Whether lengths are bounded and some text has more code points than graphemes."""
-    bounded = not keys_of(case["schema"]).isdisjoint(("minLength", "maxLength"))
-    texts = (inner for inner in walk(case) if isinstance(inner, str))
-    return bounded and any(graphemes(text) != len(text) for text in texts)
-
-
 def _verdict_where_compiled(case: Case, expected: Any) -> Any:
     return expected if compiles(case["schema"]) else False
 
@@ -81,15 +78,7 @@ def _verdict_where_compiled(case: Case, expected: Any) -> Any:
 def _verdict_of_own_members(case: Case, expected: Any) -> Any:
     if not inherits(case) or not compiles(case["schema"]):
         return expected
-    return judge(case["schema"]).is_valid(case["value"])
-
-
-def _verdict_by_code_points(case: Case, expected: Any) -> Any:
-    schema, value = case["schema"], case["value"]
-    if not counts_otherwise(case) or not compiles(schema):
-        return expected
-    explained = judge(schema, count_graphemes=True).is_valid(value) == expected
-    return judge(schema).is_valid(value) if explained else expected
+    return judge(case["schema"]).accepts(case["value"])
 
 
 def _on_lines(differs: Callable[[str], bool], ours: bool) -> dict[str, Change]:
@@ -127,8 +116,9 @@ def _distance_of_heads(case: Case, expected: Any) -> Any:
     return distance(_HEAD) if explained else expected
 
 
-# Ordered: a schema that nobody can judge comes first, digests come after what they are taken of.
+# Ordered: what nobody can judge comes first, digests come after what they are taken of.
 RULES = (
+    Rule("lone-surrogate", ON_UNWRITABLE),
     Rule(
         "invalid-schema",
         {**on_plans(without_uncompilable), "validator": _verdict_where_compiled},
@@ -138,13 +128,7 @@ RULES = (
         {**on_plans(with_own_names_only, inherits), "validator": _verdict_of_own_members},
     ),
     Rule("ref-nullable", on_plans(with_references_followed, refers)),
-    Rule(
-        "grapheme-length",
-        {
-            "derive_apply": on_calls(unchanged, counts_otherwise),
-            "validator": _verdict_by_code_points,
-        },
-    ),
+    *(Rule(name, on_verdicts(name)) for name in VERDICT_RULES),
     Rule("non-ascii-keys", on_texts(has_non_ascii_keys, by_units)),
     Rule("equal-keys", on_texts(has_equal_keys, equal_by_units)),
     Rule("glued", _on_lines(is_glued, ours=True)),

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
 from typing import Any
 
+from tests.conformance.oracles import doubled
 from tests.conformance.values import walk
 
 _SAFE = 2**53
 _TOLERANCE = 1e-10
-
-
-def doubled(value: Any) -> Any:
-    """The value with every number a double, as JavaScript reads it."""
-    return json.loads(json.dumps(value), parse_int=float)
 
 
 def has_long_integers(value: Any) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.conformance.oracles import digest, form, judge, number_of, shape, single_forms
+from tests.conformance.oracles import digest, form, number_of, shape, single_forms
+from tests.conformance.readings import OURS, Judge, Reading, judge
 from tests.conformance.values import Case, is_list, is_object, same
 from tests.oracle import naive
 
@@ -15,17 +16,18 @@ _UNSAFE = ("__proto__", "prototype", "constructor")
 UNCHANGED: Case = {"changed": False, "args": None, "witness": None, "idempotent": True}
 
 
-def rules_of(schema: Any) -> list[Case]:
+def rules_of(schema: Any, reading: Reading = OURS) -> list[Case]:
     """The rules of a schema, empty where it is outside the language."""
     properties = properties_of(schema)
     if properties is None:
         return []
     unique = set(single_forms([*properties]).values())
+    whole = judge(schema, reading)
     return [
         {"kind": kind, "key": name}
         for name in sorted(properties, key=naive.units)
         if is_object(properties[name])
-        for kind in _kinds(schema, name, name in unique)
+        for kind in _kinds(schema, name, name in unique, whole)
     ]
 
 
@@ -41,12 +43,12 @@ def properties_of(schema: Any) -> Case | None:
     return properties if safe and len(properties) <= 128 else None
 
 
-def _kinds(schema: Case, name: str, is_unique: bool) -> list[str]:
+def _kinds(schema: Case, name: str, is_unique: bool, whole: Judge) -> list[str]:
     declared: Case = schema["properties"][name]
     required = schema.get("required")
     needed = is_list(required) and name in required
     kinds = ["key-form"] if is_unique else []
-    if not needed and not judge(schema).evolve(schema=declared).is_valid(None):
+    if not needed and not whole.part(declared).accepts(None):
         kinds.append("optional-null")
     if declared.get("type") in ("number", "integer"):
         kinds.append("numeric-string")
@@ -62,21 +64,23 @@ def _members(declared: Case) -> dict[str, str]:
     return single_forms([*members]) if all(isinstance(m, str) for m in members) else {}
 
 
-def applied(schema: Case, args: Case, rules: list[Case]) -> tuple[Case, list[Case]] | None:
+def applied(
+    schema: Case, args: Case, rules: list[Case], reading: Reading
+) -> tuple[Case, list[Case]] | None:
     """The arguments repaired and the rules used, or None where nothing may change."""
-    whole = judge(schema)
+    whole = judge(schema, reading)
     candidate = dict(args)
-    used = None if whole.is_valid(args) else _renamed(schema, args, candidate, rules)
+    used = None if whole.accepts(args) else _renamed(schema, args, candidate, rules)
     if used is None:
         return None
     for rule in rules:
         key = rule["key"]
         if rule["kind"] == "key-form" or key not in candidate:
             continue
-        part = whole.evolve(schema=schema["properties"][key])
-        if not part.is_valid(candidate[key]) and _repaired(rule, schema, candidate, part):
+        part = whole.part(schema["properties"][key])
+        if not part.accepts(candidate[key]) and _repaired(rule, schema, candidate, part):
             used.append(rule)
-    return (candidate, used) if used and whole.is_valid(candidate) else None
+    return (candidate, used) if used and whole.accepts(candidate) else None
 
 
 def _renamed(schema: Case, args: Case, candidate: Case, rules: list[Case]) -> list[Case] | None:
@@ -93,7 +97,7 @@ def _renamed(schema: Case, args: Case, candidate: Case, rules: list[Case]) -> li
     return used
 
 
-def _repaired(rule: Case, schema: Case, candidate: Case, part: Any) -> bool:
+def _repaired(rule: Case, schema: Case, candidate: Case, part: Judge) -> bool:
     key, value = rule["key"], candidate[rule["key"]]
     if rule["kind"] == "optional-null":
         if value is None:
@@ -105,17 +109,17 @@ def _repaired(rule: Case, schema: Case, candidate: Case, part: Any) -> bool:
     better = (
         number_of(value) if rule["kind"] == "numeric-string" else members.get(form(value) or "")
     )
-    if better is None or not part.is_valid(better):
+    if better is None or not part.accepts(better):
         return False
     candidate[key] = better
     return True
 
 
-def outcome(case: Case, plan: Any, proven: bool | None) -> Case:
+def outcome(case: Case, plan: Any, proven: bool | None, reading: Reading = OURS) -> Case:
     """What applying a plan to a case's arguments comes to."""
     if not proven or plan["ref"] != case["ref"]:
         return UNCHANGED
-    result = applied(case["schema"], case["args"], plan["rules"])
+    result = applied(case["schema"], case["args"], plan["rules"], reading)
     if result is None:
         return UNCHANGED
     args, rules = result

@@ -1,31 +1,19 @@
 """Small implementations beside the product's own: what the rules of difference are measured by.
 
-They share no code with the core. Verdicts come from another validator, texts and digests from the
-naive measurement of the tests.
+They share no code with the core. Texts and digests come from the naive measurement of the tests.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from hashlib import sha256
-from importlib import import_module
 from typing import Any
 
-import jsonschema_rs
-
-from tests.conformance.values import Case, is_list, is_object
+from tests.conformance.values import is_list, is_object
 from tests.oracle import naive
 
-# Imported by name: the package carries no types.
-_JSONSCHEMA: Any = import_module("jsonschema")
-_DRAFTS = (
-    "https://json-schema.org/draft/2020-12/schema",
-    "http://json-schema.org/draft-07/schema#",
-)
-_KNOWN = re.compile(r"https?://json-schema\.org/draft(-0[467]|/2019-09|/2020-12)/schema#?")
 _EXTENDS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe00-\ufe0f\ufe20-\ufe2f]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 _JOINER = "\u200d"
@@ -79,49 +67,6 @@ def graphemes(text: str) -> int:
             else:
                 break
     return count
-
-
-def _bound(too_far: Callable[[int, float], bool], keyword: str) -> Callable[..., Iterator[Any]]:
-    def check(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        if isinstance(instance, str) and too_far(graphemes(instance), bound):
-            yield _JSONSCHEMA.ValidationError(f"{keyword} in graphemes")
-
-    return check
-
-
-@cache
-def _judges(count_graphemes: bool) -> Any:
-    plain = _JSONSCHEMA.Draft202012Validator
-    if not count_graphemes:
-        return plain
-    lengths = {
-        "minLength": _bound(lambda length, bound: length < bound, "minLength"),
-        "maxLength": _bound(lambda length, bound: length > bound, "maxLength"),
-    }
-    return _JSONSCHEMA.validators.extend(plain, lengths)
-
-
-def judge(schema: Any, count_graphemes: bool = False) -> Any:
-    """Another validator of a schema; its `evolve(schema=…)` judges a part inside the whole."""
-    kind = _judges(count_graphemes)
-    return kind(schema, format_checker=kind.FORMAT_CHECKER)
-
-
-def compiles(schema: Any) -> bool:
-    """Whether a draft that may speak for the schema compiles it."""
-    if not is_object(schema):
-        return False
-    declared = schema.get("$schema")
-    known = isinstance(declared, str) and _KNOWN.fullmatch(declared)
-    return any(_compiles_as(schema, draft) for draft in ([declared] if known else _DRAFTS))
-
-
-def _compiles_as(schema: Case, draft: Any) -> bool:
-    try:
-        jsonschema_rs.validator_for({**schema, "$schema": draft}, offline=True)
-    except (ValueError, TypeError, jsonschema_rs.ReferencingError):
-        return False
-    return True
 
 
 def form(name: str) -> str | None:

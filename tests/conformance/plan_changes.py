@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tests.conformance.drafts import compiles
 from tests.conformance.oracle_plans import compiled, outcome, properties_of, rules_of
-from tests.conformance.oracles import INHERITED, compiles, digest
+from tests.conformance.oracles import INHERITED, digest
 from tests.conformance.values import Case, is_object, keys_of, same
 from tests.oracle import naive
 
@@ -17,17 +18,12 @@ Change: TypeAlias = Callable[[Case, Any], Any]
 PlanChange: TypeAlias = Callable[[str, Any, Any], Any]
 Question: TypeAlias = Callable[[Any], bool]
 
-_RULES = 128
+RULES_OF_A_PLAN = 128
 
 
 def never(value: Any) -> bool:
     """The answer where nothing but the plan is concerned."""
     return False
-
-
-def unchanged(ref: str, schema: Any, plan: Any) -> Any:
-    """The plan as it is: only its application is concerned."""
-    return plan
 
 
 def without_uncompilable(ref: str, schema: Any, plan: Any) -> Any:
@@ -71,7 +67,7 @@ def _replaced(plan: Case, schema: Any, names: set[str]) -> Case | None:
         for name in sorted(schema["properties"], key=naive.units)
         for rule in (fresh if name in names else plan["rules"])
         if rule["key"] == name
-    ][:_RULES]
+    ][:RULES_OF_A_PLAN]
     return {**plan, "rules": rules} if rules else None
 
 
@@ -85,13 +81,14 @@ def on_calls(change: PlanChange, concerns_call: Question = never) -> Change:
         if not moved and not concerns_call(case):
             return expected
         given = case.get("plan", derived)
-        proven = _proves(given, derived) if moved or "plan" not in case else expected["proves"]
+        proven = proves(given, derived) if moved or "plan" not in case else expected["proves"]
         return {"derived": derived, "proves": proven, **outcome(case, given, proven)}
 
     return adjusted
 
 
-def _proves(given: Any, derived: Any) -> bool | None:
+def proves(given: Any, derived: Any) -> bool | None:
+    """Whether a plan given is the derived one; None where none is given."""
     if given is None:
         return None
     if derived is None or not is_object(given):

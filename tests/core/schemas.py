@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -82,10 +84,16 @@ VALUES: SearchStrategy[Any] = st.one_of(
 )
 
 
-def _valid_values(declared: Any) -> SearchStrategy[Any]:
+@cache
+def _fitting(declared: str) -> SearchStrategy[Any]:
     fitting: list[Any] = [None, True, 5, 50, 1.5, "x", "55", [1], {}, *MEMBERS]
-    good = [value for value in fitting if judged({"$defs": DEFS, "allOf": [declared]}, value)]
+    schema = {"$defs": DEFS, "allOf": [json.loads(declared)]}
+    good = [value for value in fitting if judged(schema, value)]
     return st.sampled_from(good) if good else st.just(None)
+
+
+def _valid_values(declared: Any) -> SearchStrategy[Any]:
+    return _fitting(json.dumps(declared))
 
 
 def misspelt(draw: DrawFn, value: Any) -> Any:

@@ -138,7 +138,7 @@ async def test_unreadable_and_vanishing_files_do_not_stop_the_others(bench: Benc
     (bench.project / "dangling.jsonl").symlink_to("nowhere")
     (bench.project / "folder.jsonl").mkdir()
     odd = os.fsencode(bench.project) + b"/\xff\xfe.jsonl"
-    Path(os.fsdecode(odd)).write_bytes(trace_line(rng) + b"\n")
+    bench.append(os.fsdecode(b"\xff\xfe.jsonl"), trace_line(rng) + b"\n")
     await bench.tailer.read_all()
     assert (await bench.check()).traces == 2
     os.unlink(odd)

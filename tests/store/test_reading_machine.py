@@ -229,7 +229,7 @@ CAREFULLY = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 # A failure that is wanted needs no smallest example.
-ONCE = settings(CAREFULLY, phases=[Phase.generate], database=None)
+ONCE = settings(CAREFULLY, max_examples=400, phases=[Phase.generate], database=None)
 
 
 def drive(how: settings) -> None:
