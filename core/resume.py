@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from fabricd.core.window import SessionFile
+
 HEAD = 1024
 ANCHOR = 1024
 YOUNG_NS = 2_000_000_000
@@ -99,6 +101,19 @@ def first_look(mark: Mark | None, stat: FileStat) -> Unchanged | Look | Restart:
         if stat.ctime_ns == seen.ctime_ns and not mark.young:
             return Unchanged()
     return Look()
+
+
+def is_as_seen(mark: Mark | None, file: SessionFile) -> bool:
+    """Whether a listing alone says that a file need not even be opened."""
+    if mark is None or mark.young:
+        return False
+    seen = mark.seen
+    return (file.inode, file.size, file.mtime_ns, file.ctime_ns) == (
+        seen.inode,
+        seen.size,
+        seen.mtime_ns,
+        seen.ctime_ns,
+    )
 
 
 def second_look(

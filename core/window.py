@@ -21,6 +21,8 @@ class SessionFile(Struct, frozen=True, gc=False):
     project: bytes
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 def project_folder(cwd: str) -> str:

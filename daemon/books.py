@@ -48,7 +48,8 @@ class Books:
         self._rows: dict[str, RefRow] = {}
         self._report: tuple[int, Catalog, Report] | None = None
         self.revision = 0
-        self.changed_paths: set[bytes] = set()
+        self._changed: set[bytes] = set()
+        self._change = anyio.Event()
 
     @property
     def window(self) -> tuple[bytes, ...]:
@@ -69,6 +70,22 @@ class Books:
         """Every book worth a checkpoint: those of the window and the few that left it last."""
         yield from self._books.items()
         yield from self._retired.items()
+
+    def owe_checkpoint(self, paths: set[bytes]) -> None:
+        """These books are not on disk as they are now."""
+        self._changed |= paths
+        self._change.set()
+
+    def take_changed(self) -> set[bytes]:
+        """The books that changed since the last call."""
+        changed, self._changed = self._changed, set()
+        self._change = anyio.Event()
+        return changed
+
+    async def until_changed(self) -> None:
+        """Wait until a book is owed a checkpoint."""
+        if not self._changed:
+            await self._change.wait()
 
     async def show(self, paths: Iterable[bytes]) -> bool:
         """Make these sessions the window; whether it changed."""
@@ -98,7 +115,7 @@ class Books:
             self._books[path] = found.book
             if isinstance(found.decision, Unchanged):
                 return False
-            self.changed_paths.add(path)
+            self.owe_checkpoint({path})
             self._books[path] = await drive(commit_steps(found))
             ends = before.open_end.is_empty and found.book.open_end.is_empty
             if isinstance(found.decision, Resume) and ends:

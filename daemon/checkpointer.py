@@ -44,18 +44,19 @@ class Checkpointer:
     async def run(self) -> None:
         """Write while there is something to write, until cancelled."""
         while True:
+            await self._books.until_changed()
             await anyio.sleep(max(INTERVAL, self._last_size / _BYTES_PER_SECOND))
             await self.flush()
 
     async def flush(self) -> None:
         """Write now, if anything changed since the last time."""
-        changed, self._books.changed_paths = self._books.changed_paths, set()
+        changed = self._books.take_changed()
         if not changed:
             return
         try:
             await self._write(changed)
         except OSError as error:
-            self._books.changed_paths |= changed
+            self._books.owe_checkpoint(changed)
             reason = error.strerror or str(error)
             self._health.degrade(
                 "checkpoints",
@@ -64,7 +65,7 @@ class Checkpointer:
             )
             return
         except BaseException:
-            self._books.changed_paths |= changed
+            self._books.owe_checkpoint(changed)
             raise
         self._health.recover("checkpoints")
 

@@ -15,7 +15,7 @@ import anyio.to_thread
 from anyio.abc import TaskStatus
 from msgspec import Struct
 
-from fabricd.core.resume import Restart, Resume, Unchanged
+from fabricd.core.resume import Restart, Resume, Unchanged, is_as_seen
 from fabricd.core.window import WINDOW, SessionFile, project_folder, select
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
@@ -140,7 +140,11 @@ class Tailer:
         changed = False
         if full or not paths.issubset(self._books.window):
             changed = await self._choose()
-            targets = [file.path for file in self._chosen]
+            targets = [
+                file.path
+                for file in self._chosen
+                if file.path in paths or not is_as_seen(self._books.book(file.path).mark, file)
+            ]
         else:
             targets = sorted(paths)
         found: list[bool] = []

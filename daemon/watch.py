@@ -13,7 +13,7 @@ from fabricd.daemon.health import Health
 from fabricd.store.homes import Homes
 
 _STEP_MS = 250
-_LOOK_MS = 5000
+_LOOK_MS = 10_000
 _FIRST_PAUSE = 1.0
 _LAST_PAUSE = 60.0
 _SYSCTL = "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances"

@@ -79,7 +79,16 @@ def _add(
     except OSError as error:
         skipped.append(Skipped(shown(entry.path), error.strerror or str(error)))
         return
-    files.append(SessionFile(entry.path, project, found.st_size, found.st_mtime_ns))
+    files.append(
+        SessionFile(
+            entry.path,
+            project,
+            found.st_size,
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+            found.st_ino,
+        )
+    )
 
 
 def stat_of(descriptor: int) -> FileStat:

@@ -65,6 +65,8 @@ class Normalizer:
         self._key_forms = {shape: key for key in keys if (shape := form(key)) is not None}
         self._value_rules = tuple(rule for rule in rules if rule.kind != "key-form")
         self._declared: dict[str, Any] = schema["properties"]
+        enums = [rule.key for rule in rules if rule.kind == "enum-form"]
+        self._members = {key: enum_forms(self._declared[key]) for key in enums}
 
     def accepts(self, args: Mapping[str, Any]) -> bool:
         """Whether the declared schema accepts the arguments as they are."""
@@ -124,7 +126,7 @@ class Normalizer:
 
     def _member(self, key: str, value: str) -> str | None:
         shape = form(value)
-        return None if shape is None else enum_forms(self._declared[key]).get(shape)
+        return None if shape is None else self._members[key].get(shape)
 
     def witness(self, before: Mapping[str, Any], applied: Applied) -> Witness | None:
         """What the repair leaves behind; None where nothing was changed."""

@@ -168,7 +168,7 @@ def test_a_file_gives_what_standard_input_gives(cli: Cli, place: Path) -> None:
 
 def test_a_fifo_without_a_writer_is_empty_and_holds_nobody_up(place: Path) -> None:
     os.mkfifo(place / "fifo")
-    found = process("apply", place / "fifo", seconds=5)
+    found = process("apply", place / "fifo", seconds=15)
     assert (found.code, found.out, found.err) == (0, b"", "")
 
 

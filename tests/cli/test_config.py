@@ -148,7 +148,7 @@ def test_an_unreadable_file_is_exit_78(cli: Cli, place: Path) -> None:
 
 def test_a_fifo_in_its_place_holds_nobody_up(place: Path) -> None:
     os.mkfifo(place / "config.toml")
-    process("config", "show", seconds=5).complains(78, str(place / "config.toml"))
+    process("config", "show", seconds=15).complains(78, str(place / "config.toml"))
 
 
 @pytest.mark.parametrize("text", ["nonsense", "[log]\nlevel = 'loud'"])

@@ -149,3 +149,13 @@ def test_closed_standard_output_is_one_sentence(surface: Path) -> None:
     )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["config"]])
+def test_without_a_command_the_help_is_shown_as_it_is_meant_to_be_read(
+    cli: Cli, arguments: list[str]
+) -> None:
+    found = cli(*arguments)
+    lines = (found.out.decode() + found.err).splitlines()
+    assert found.code in (0, 2)
+    assert "Commands:" in lines and "\\n" not in "".join(lines)

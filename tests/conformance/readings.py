@@ -139,6 +139,22 @@ def _of_all_drafts() -> dict[str, Keyword]:
     }
 
 
+# The reference asks in this order, and what it has no need to ask cannot throw.
+_ORDER = (
+    "type", "required", "additionalProperties", "dependencies", "dependentRequired",
+    "dependentSchemas", "patternProperties", "properties", "propertyNames", "additionalItems",
+    "contains", "items", "prefixItems", "maxLength", "minLength", "format", "pattern", "$ref",
+    "const", "enum", "if", "not", "allOf", "anyOf", "oneOf",
+)  # fmt: skip
+
+
+def _in_order(schema: Any) -> Any:
+    if is_object(schema):
+        names = sorted(schema, key=lambda name: _ORDER.index(name) if name in _ORDER else 99)
+        return {name: _in_order(schema[name]) for name in names}
+    return [_in_order(inner) for inner in schema] if is_list(schema) else schema
+
+
 # --- judges
 
 
@@ -179,6 +195,7 @@ def _without_draft(schema: Any) -> Any:
 
 def _read(schema: Any, reading: Reading) -> Any:
     known = _without_draft(schema) if DRAFTS in reading else schema
+    known = _in_order(known) if PATTERNS in reading else known
     return doubled(known) if DOUBLES in reading else known
 
 
