@@ -98,7 +98,7 @@ def _parse(path: Path, data: bytes) -> Config:
     if deeper_than(data, SCHEMA_LEVELS):
         raise BadConfig(f"{shown(path)} nests more than {SCHEMA_LEVELS} levels deep")
     try:
-        value = tomllib.loads(data.decode("utf-8"))
+        value = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise BadConfig(f"{shown(path)} is not UTF-8 (byte {error.start})") from None
     except tomllib.TOMLDecodeError as error:
@@ -110,12 +110,24 @@ def _parse(path: Path, data: bytes) -> Config:
         raise BadConfig(f"{shown(path)}: {_sentence(first)}") from None
 
 
+_EXPECTED: Mapping[str, str] = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "a text",
+    "model_type": "a table",
+}
+
+
 def _sentence(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"unknown key {where}{_suggestion(where)}"
-    found = str(error["input"])[:60]
-    return f"{where} is {found!r}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+    expected = _EXPECTED.get(error["type"])
+    if expected is None:
+        expected = f"{error['msg'][:1].lower()}{error['msg'][1:]}"
+    return f"{where} is {str(error['input'])[:60]!a}, expected {expected}"
 
 
 def _suggestion(where: str) -> str:

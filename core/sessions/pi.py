@@ -19,7 +19,7 @@ from fabricd.core.evidence import Evidence, count_short_trace, count_trace
 from fabricd.core.model import AuditCall, Trace
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than, depth_steps, may_exceed
 from fabricd.core.plain import is_list, is_object
-from fabricd.core.sessions.records import BLOCK, Block, Malformed, Tail, split, values_of
+from fabricd.core.sessions.records import BLOCK, Block, Malformed, Tail, records_of, split
 from fabricd.core.sessions.trace import clear_shapes, has_odd_numbers, refusal, trace_of
 from fabricd.core.steps import OPERATIONS, Steps
 
@@ -132,7 +132,7 @@ def _model_on(line: bytes) -> str | None:
     except msgspec.MsgspecError:
         pass
     try:
-        values = values_of(line)
+        values = records_of(line)
     except Malformed:
         return None
     found = (_model_of_value(value) for value in values if is_object(value))
@@ -246,7 +246,7 @@ def _readings(line: bytes) -> list[_Reading]:
         reading = None
     if reading is not None:
         return [reading]
-    return [_read_value(value, len(line)) for value in values_of(line)]
+    return [_read_value(value, len(line)) for value in records_of(line)]
 
 
 def _count_reading(evidence: Evidence, reading: _Reading, model: str | None) -> Steps[str | None]:
@@ -404,7 +404,7 @@ def audit_calls(line: bytes) -> Iterator[AuditCall]:
 
 def _audit_calls_tolerantly(line: bytes) -> Iterator[AuditCall]:
     try:
-        values = values_of(line)
+        values = records_of(line)
     except Malformed:
         return
     for value in values:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from fabricd.core.javascript import WHITE_SPACE, trim
+from fabricd.core.plain import is_object
 
 MAX_RECORD = 32 * 1024 * 1024
 BLOCK = 1 << 20
@@ -117,4 +118,16 @@ def values_of(line: bytes) -> list[Any]:
         values.append(value)
         while position < len(text) and text[position] in WHITE_SPACE:
             position += 1
+    return values
+
+
+def records_of(line: bytes) -> list[Any]:
+    """The records of a line: one JSON value, or several that are all objects.
+
+    Raises:
+        Malformed: it is neither.
+    """
+    values = values_of(line)
+    if len(values) > 1 and not all(map(is_object, values)):
+        raise Malformed("several values on a line, and not all of them objects")
     return values

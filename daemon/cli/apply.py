@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import select
+import stat
 import sys
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -13,6 +16,7 @@ import click
 from fabricd.core.plain import is_object
 from fabricd.daemon.cli.talk import Complaint, out, visible
 
+_PIPE_SECONDS = 3.0
 _MAX_LINE = 32 * 1024 * 1024
 _BUILT = 256
 _MEMBERS = frozenset({"ref", "schema", "args", "plan"})
@@ -26,11 +30,11 @@ class _Normalizers:
 
     def of(self, ref: str, schema: object, plan: Any) -> Any:
         """The normalizer of an action, under the plan given or its own."""
-        from fabricd.core.canonical import digest
         from fabricd.core.normalform.apply import Normalizer
         from fabricd.core.normalform.derive import plan_value
 
-        key = digest([ref, schema, None if plan is None else plan_value(plan)])
+        # Not a digest of ours, which rounds integers to doubles: schemas may differ only there.
+        key = json.dumps([ref, schema, None if plan is None else plan_value(plan)])
         found = self._built.get(key)
         if found is None:
             found = self._built[key] = Normalizer(ref, schema, plan)
@@ -47,8 +51,6 @@ def command(file: str) -> int:
     The witness is null where nothing was changed. A bad line gives `{"error"}` in its place, and
     the exit code is then 1.
     """
-    from fabricd.core.canonical import as_given, text
-
     normalizers = _Normalizers()
     failed = False
     with _opened(file) as lines:
@@ -58,7 +60,8 @@ def command(file: str) -> int:
             except ValueError as error:
                 failed = True
                 result = {"error": f"line {number}: {visible(str(error))[:500]}"}
-            out(text(result, as_given) + "\n")
+            # Numbers as exact as they came: what is not repaired must not change on the way.
+            out(json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n")
     return 1 if failed else 0
 
 
@@ -66,8 +69,12 @@ def _opened(name: str) -> IO[bytes]:
     try:
         if name == "-":
             return sys.stdin.buffer
-        # Opened without waiting: a pipe that nobody writes to is empty, not a reason to hang.
+        # Opened without waiting: a pipe that nobody writes to must not hold us up for ever.
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+        if is_pipe and not select.select([descriptor], [], [], _PIPE_SECONDS)[0]:
+            os.close(descriptor)
+            raise Complaint(f"{name}: nothing was written to this pipe for {_PIPE_SECONDS:g} s")
         os.set_blocking(descriptor, True)
         return os.fdopen(descriptor, "rb")
     except AttributeError:

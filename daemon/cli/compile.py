@@ -9,7 +9,7 @@ import click
 from fabricd.daemon.cli.inputs import artifact_at, measured, surface_at
 from fabricd.daemon.cli.talk import out, say
 
-_PATH = click.Path(path_type=Path)
+_PATH = click.Path(path_type=Path, readable=False)
 
 
 @click.command("compile")

@@ -21,6 +21,7 @@ def command(file: str) -> int:
     try:
         found = digest(strict_json(bytes_at(file, _MAX), RECORD_LEVELS))
     except BadDocument as error:
-        raise Complaint(f"{file}: {error}") from None
+        name = "standard input" if file == "-" else file
+        raise Complaint(f"{name}: {error}") from None
     out(found + "\n")
     return 0

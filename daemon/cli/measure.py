@@ -9,7 +9,7 @@ import click
 from fabricd.daemon.cli.inputs import measured, surface_at
 from fabricd.daemon.cli.talk import out
 
-_DIRECTORY = click.Path(path_type=Path)
+_DIRECTORY = click.Path(path_type=Path, readable=False)
 
 
 @click.command("measure")

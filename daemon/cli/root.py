@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from typing import Any
 
 import click
@@ -94,6 +95,9 @@ def run(arguments: list[str]) -> int:
         return ended.exit_code
     except click.Abort:
         return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stderr.write(f"{error.format_message()}\n")
+        return error.exit_code
     except click.ClickException as error:
         say(f"{error.format_message()}{_see(error)}")
         return error.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
@@ -86,7 +87,8 @@ def _is_host(text: str) -> bool:
 
 
 def _is_wide_host(text: str) -> bool:
-    return all(_is_label(label.lower()) for label in re.split("[.\u3002\uff0e\uff61]", text))
+    composed = unicodedata.normalize("NFC", text).lower()
+    return all(map(_is_label, re.split("[.\u3002\uff0e\uff61]", composed)))
 
 
 def _is_label(label: str) -> bool:

@@ -87,7 +87,10 @@ def number_of(text: str) -> float | None:
     if not re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-][0-9]+)?", text):
         return None
     value = float(text)
-    return value if naive.number_text(value) == text else None
+    if naive.number_text(value) != text:
+        return None
+    # Draft 4 takes no double for an integer.
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def shape(args: Mapping[str, Any]) -> str:

@@ -110,7 +110,8 @@ VERDICT_RULES = tuple(_CONCERNS)
 
 def _readings(name: str, case: Case) -> tuple[Reading, Reading] | None:
     """The readings before and after a rule, or None where it does not concern the case."""
-    if not _CONCERNS[name](case) or not compiles(case["schema"]):
+    unjudged = has_half_characters([case["schema"], *_given(case)])
+    if unjudged or not _CONCERNS[name](case) or not compiles(case["schema"]):
         return None
     later = VERDICT_RULES[VERDICT_RULES.index(name) + 1 :]
     after = frozenset(other for other in later if _CONCERNS[other](case))

@@ -19,7 +19,7 @@ from fabricd.core.compiling.artifact import artifact_bytes
 from fabricd.core.compiling.compile import compile_plans, plans_steps
 from fabricd.core.entropy.meter import report_text
 from fabricd.core.steps import finish
-from fabricd.daemon import offline
+from fabricd.daemon import offline, replaying
 from fabricd.store import surfaces
 
 agent = Path(sys.argv[1])
@@ -28,7 +28,7 @@ measured = offline.measure(agent / "sessions")
 report = offline.report_of(measured, surface)
 plans = finish(plans_steps(surface))
 compiled = compile_plans(plans.plans, surface.digest, report.score)
-verdict = offline.replay(measured, surface, plans)
+verdict = replaying.replay(measured, surface, plans)
 names = ("\\u00e9", "aa", "ch", "\\U0001f600", "10", "I", "i")
 odd = {key: {key: [1e21, -0.0, key]} for key in names}
 for part in (

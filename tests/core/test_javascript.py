@@ -26,6 +26,8 @@ from tests.core.strategies import characters, texts
 
 EXACT = Context(prec=2000)
 doubles = st.floats(allow_nan=False, allow_infinity=False)
+# Both sides of every point where the layout of a number text changes.
+EDGES = [1e-6, 1.5e-6, 9.99e-7, 1e-7, 1e-5, 1e15, 1e16, 1.5e16, 1.5e20, 1.2345678901234568e20, 1e21]
 powers_of_two = st.integers(-1074, 1023).map(lambda exponent: 2.0**exponent)
 
 
@@ -80,6 +82,12 @@ def specified_text(value: float) -> str:
 @given(st.one_of(doubles, st.floats(1e-9, 1e23), powers_of_two))
 def test_number_text_is_what_the_language_standard_specifies(value: float) -> None:
     assert number_text(value) == specified_text(value)
+
+
+@pytest.mark.parametrize("value", EDGES)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_number_text_changes_its_layout_where_the_standard_does(value: float, sign: int) -> None:
+    assert number_text(sign * value) == specified_text(sign * value)
 
 
 @given(st.integers(-(10**40), 10**40))
