@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Iterable
 
+from fabricd.core.plain import is_list, is_object
+
 MAX_SAFE_INTEGER = 2**53 - 1
 
 # ECMAScript WhiteSpace and LineTerminator: what `String.prototype.trim` removes.
@@ -115,9 +117,13 @@ def join_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def has_lone_surrogate(text: str) -> bool:
-    """Whether the text has no UTF-8 form."""
-    return not text.isascii() and _SURROGATE.search(text) is not None
+def has_lone_surrogate(value: object) -> bool:
+    """Whether some text in a plain value, key or member, has no UTF-8 form."""
+    if isinstance(value, str):
+        return not value.isascii() and _SURROGATE.search(value) is not None
+    if is_object(value):
+        return any(map(has_lone_surrogate, value)) or any(map(has_lone_surrogate, value.values()))
+    return is_list(value) and any(map(has_lone_surrogate, value))
 
 
 def is_array_index(key: str) -> bool:

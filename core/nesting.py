@@ -75,7 +75,7 @@ def deeper_than(data: bytes, levels: int) -> bool:
 def value_deeper_than(value: object, levels: int) -> bool:
     """Whether a decoded value nests more than `levels` deep; walks without recursion."""
     layer: list[object] = [value]
-    for _ in range(levels + 1):
+    for _ in range(levels):
         inner: list[object] = []
         for item in layer:
             if is_object(item):

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 
 from fabricd.core.canonical import digest
-from fabricd.core.javascript import NumberOutOfRange
+from fabricd.core.javascript import NumberOutOfRange, has_lone_surrogate
 from fabricd.core.nesting import SCHEMA_LEVELS, value_deeper_than
 from fabricd.core.plain import is_list, is_object
 
@@ -24,7 +24,7 @@ _KNOWN_DRAFT = re.compile(
 _DRAFT7 = "http://json-schema.org/draft-07/schema#"
 _DRAFT2020 = "https://json-schema.org/draft/2020-12/schema"
 _VIEWS = 128
-_NEWER_KEYWORDS = frozenset(
+_OTHERWISE = frozenset(
     {
         "dependentRequired",
         "dependentSchemas",
@@ -35,8 +35,11 @@ _NEWER_KEYWORDS = frozenset(
         "maxContains",
         "$dynamicRef",
         "$recursiveRef",
+        "contentEncoding",
+        "contentMediaType",
     }
 )
+_NEWER_FORMATS = ("uuid", "duration")
 
 
 class Unjudgeable(ValueError):
@@ -61,18 +64,18 @@ def _drafts_to_try(schema: dict[str, Any]) -> list[dict[str, Any]]:
     if isinstance(declared, str) and _KNOWN_DRAFT.match(declared):
         return [schema]
     candidates = [_with_draft(schema, _DRAFT2020)]
-    # Draft 7 would pass over these in silence and accept what they forbid.
-    if not _mentions(schema, _NEWER_KEYWORDS):
+    if not _reads_otherwise(schema):
         candidates.append(_with_draft(schema, _DRAFT7))
     return candidates
 
 
-def _mentions(value: object, keywords: frozenset[str]) -> bool:
+def _reads_otherwise(value: object) -> bool:
+    """Whether draft 7 would pass over something here in silence, or assert what is a remark."""
     if is_object(value):
-        return not keywords.isdisjoint(value) or any(
-            _mentions(item, keywords) for item in value.values()
-        )
-    return is_list(value) and any(_mentions(item, keywords) for item in value)
+        overlooked = not _OTHERWISE.isdisjoint(value) or value.get("format") in _NEWER_FORMATS
+        siblings = "$ref" in value and len(value) > 1
+        return overlooked or siblings or any(map(_reads_otherwise, value.values()))
+    return is_list(value) and any(map(_reads_otherwise, value))
 
 
 # jsonschema-rs reports its refusals as ValidationError, ReferencingError or plain ValueError, and
@@ -150,7 +153,7 @@ class Validator:
     def accepts(self, value: object) -> bool:
         """Whether the value validates. Text without a UTF-8 form cannot be judged: it does not."""
         try:
-            return self._accepts(value)
+            return self._accepts(value) and not has_lone_surrogate(value)
         except ValueError:
             return False
 
@@ -158,7 +161,7 @@ class Validator:
         """Whether the declared property `name` alone accepts the value, inside this document."""
         try:
             view = _views.of(self._schema).get(_pointer(name))
-            return view is not None and bool(view.is_valid(value))
+            return view is not None and view.is_valid(value) and not has_lone_surrogate(value)
         except ValueError:
             return False
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.conformance.concerns import VERDICT_RULES, concerned
 from tests.conformance.drafts import compiles
 from tests.conformance.oracle_corpora import corpus, is_deep, is_glued
 from tests.conformance.oracles import INHERITED
@@ -31,7 +32,7 @@ from tests.conformance.text_changes import (
     on_texts,
 )
 from tests.conformance.values import Case, Unstated, keys_of, objects_in, same, walk
-from tests.conformance.verdict_changes import ON_UNWRITABLE, VERDICT_RULES, on_verdicts
+from tests.conformance.verdict_changes import ON_UNWRITABLE, on_verdicts
 from tests.oracle import naive
 
 _HEAD = 8192
@@ -78,7 +79,7 @@ def _verdict_where_compiled(case: Case, expected: Any) -> Any:
 def _verdict_of_own_members(case: Case, expected: Any) -> Any:
     if not inherits(case) or not compiles(case["schema"]):
         return expected
-    return judge(case["schema"]).accepts(case["value"])
+    return judge(case["schema"], concerned(case)).accepts(case["value"])
 
 
 def _on_lines(differs: Callable[[str], bool], ours: bool) -> dict[str, Change]:

@@ -20,7 +20,9 @@ _ADDRESSES: Mapping[int, str] = {
     2019: "https://json-schema.org/draft/2019-09/schema",
     2020: "https://json-schema.org/draft/2020-12/schema",
 }
-_DECLARED = re.compile(r"https?://json-schema\.org/draft(?:-0([467])|/(2019)-09|/(2020)-12)/schema#?")
+_DECLARED = re.compile(
+    r"https?://json-schema\.org/draft(?:-0([467])|/(2019)-09|/(2020)-12)/schema#?"
+)
 # Draft 7 ignores these, and a schema that has them would accept what its author forbade.
 _LATER = frozenset(
     {

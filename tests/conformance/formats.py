@@ -169,8 +169,8 @@ _URI, _IRI = _Grammar("", ""), _Grammar(_BEYOND, _PRIVATE)
 # --- the others
 
 _POINTER = "(?:/(?:[^~/]|~[01])*)*"
-_NAMES = r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})+(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})+)*"
-_VARIABLE = rf"{_NAMES}(?::[1-9][0-9]{{0,3}}|\*)?"
+_WORD = rf"(?:[A-Za-z0-9_]|{_ESCAPED})+"
+_VARIABLE = rf"{_WORD}(?:\.{_WORD})*(?::[1-9][0-9]{{0,3}}|\*)?"
 # With erratum 6937, which gives literals the apostrophe back.
 _LITERAL = rf"(?:[^\x00-\x20\"<>%\\^`{{|}}\x7f]|{_ESCAPED})"
 _TEMPLATE = rf"(?:{_LITERAL}|{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*}})*"

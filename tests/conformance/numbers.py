@@ -26,12 +26,12 @@ def _exactly(number: float) -> Fraction:
 
 def is_multiple(number: float, divisor: float) -> bool:
     """Our rule: the exact quotient is whole."""
-    return math.isfinite(number) and (_exactly(number) / _exactly(divisor)).denominator == 1
+    return (_exactly(number) / _exactly(divisor)).denominator == 1
 
 
 def is_nearly_multiple(number: float, divisor: float) -> bool:
     """The reference's rule: the remainder of the doubles is within 1e-10 of a multiple."""
-    dividend, step = doubled([number, divisor])
+    dividend, step = map(float, doubled([number, divisor]))
     if not math.isfinite(dividend):
         return True
     if dividend.is_integer() and (1 / step).is_integer():

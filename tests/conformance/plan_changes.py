@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tests.conformance.concerns import concerned
 from tests.conformance.drafts import compiles
 from tests.conformance.oracle_plans import compiled, outcome, properties_of, rules_of
 from tests.conformance.oracles import INHERITED, digest
@@ -61,7 +62,7 @@ def with_own_names_only(ref: str, schema: Any, plan: Any) -> Any:
 
 def _replaced(plan: Case, schema: Any, names: set[str]) -> Case | None:
     """The plan with the rules of some properties derived anew."""
-    fresh = rules_of(schema)
+    fresh = rules_of(schema, concerned({"schema": schema}))
     rules = [
         rule
         for name in sorted(schema["properties"], key=naive.units)
@@ -82,7 +83,11 @@ def on_calls(change: PlanChange, concerns_call: Question = never) -> Change:
             return expected
         given = case.get("plan", derived)
         proven = proves(given, derived) if moved or "plan" not in case else expected["proves"]
-        return {"derived": derived, "proves": proven, **outcome(case, given, proven)}
+        return {
+            "derived": derived,
+            "proves": proven,
+            **outcome(case, given, proven, concerned(case)),
+        }
 
     return adjusted
 

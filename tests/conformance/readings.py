@@ -22,7 +22,7 @@ from tests.conformance.drafts import NEWEST, draft_of
 from tests.conformance.format_details import conforms
 from tests.conformance.numbers import is_multiple, is_nearly_multiple
 from tests.conformance.oracles import doubled, graphemes
-from tests.conformance.values import Unstated, is_list, is_object
+from tests.conformance.values import Unstated, has_half_characters, is_list, is_object
 
 Reading: TypeAlias = frozenset[str]
 Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[Any]]
@@ -159,7 +159,8 @@ def _in_order(schema: Any) -> Any:
 
 
 def _is_finite(checker: Any, value: Any) -> bool:
-    return isinstance(value, (int, float)) and type(value) is not bool and math.isfinite(value)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole or (isinstance(value, float) and math.isfinite(value))
 
 
 @cache
@@ -212,11 +213,13 @@ class Judge:
         return Judge(inner, self.reading)
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value validates.
+        """Whether a value validates. Nobody can judge a text without a UTF-8 form: it does not.
 
         Raises:
             Unstated: the verdict depends on something that is not written down.
         """
+        if has_half_characters(value):
+            return False
         try:
             given = doubled(value) if DOUBLES in self.reading else value
             return bool(self.validator.is_valid(given))

@@ -17,6 +17,14 @@ from tests.oracle import naive
 # --- verdicts
 
 
+def nested(levels: int) -> Case:
+    """A schema of so many levels."""
+    schema: Case = {}
+    for _ in range(levels - 1):
+        schema = {"not": schema}
+    return schema
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "theirs", "rule"),
     [
@@ -28,6 +36,15 @@ from tests.oracle import naive
         ({"pattern": "^.$"}, "e\u0301", True, "failed"),
         ({"allOf": []}, 5, True, "invalid-schema"),
         ({"minimum": "1"}, 0, True, "invalid-schema"),
+        # As draft 7, which knows no such keyword, these would compile.
+        ({"items": [{}], "dependentRequired": {"a": ["b"]}}, [1], True, "invalid-schema"),
+        ({"items": [{"not": [{"minContains": 1}]}]}, [1], True, "invalid-schema"),
+        ({"items": [{}], "properties": {"prefixItems": {}}}, [1], True, "invalid-schema"),
+        ({"items": [{}], "dependencies": {"a": ["b"]}}, [1], True, "failed"),
+        ({"dependentRequired": {"a": ["b"]}}, [1], True, "failed"),
+        (nested(65), 1, True, "invalid-schema"),
+        (nested(64), 1, True, "failed"),
+        ({"maximum": 10**309}, 1, True, "invalid-schema"),
         ({"type": "string"}, 5, True, "failed"),
         ({"required": ["toString"]}, {}, True, "inherited-names"),
         ({"properties": {"valueOf": {"type": "string"}}}, {}, False, "inherited-names"),
@@ -47,6 +64,7 @@ def test_verdicts(schema: Case, value: Any, theirs: bool, rule: str) -> None:
     [
         ({"maxLength": 1}, "e\u0301", True),
         ({"allOf": []}, 5, True),
+        ({"items": [{}], "prefixItems": []}, [1], True),
         ({"required": ["toString"]}, {}, True),
         ({"properties": {"valueOf": {"type": "string"}}}, {}, False),
     ],

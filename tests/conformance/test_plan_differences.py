@@ -150,12 +150,3 @@ def test_uncompilable_schemas_are_not_in_artifacts() -> None:
     assert found["status"] == "converged"
     assert verdict("compile", case, expected, found) == "invalid-schema"
     assert verdict("compile", case, expected, changed(found, status="compiled")) == "failed"
-
-
-def test_lengths_in_calls() -> None:
-    case = call(closed({"name": {"type": "string", "maxLength": 1}}), {"NAME": "e\u0301"})
-    found = ours("derive_apply", case)
-    expected = {**found, "changed": True, "args": {"name": "e\u0301"}, "witness": {}}
-    assert found["changed"] is False
-    assert verdict("derive_apply", case, expected, found) == "grapheme-length"
-    assert verdict("derive_apply", case, expected, changed(found, idempotent=False)) == "failed"

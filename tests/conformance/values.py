@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 Case: TypeAlias = dict[str, Any]
 
 _WIDTH = 120
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class Marker:
@@ -121,3 +123,9 @@ def keys_of(value: Any) -> set[str]:
 def has_undefined(value: Any) -> bool:
     """Whether JavaScript's undefined stands anywhere: JSON has none, so nobody can send it."""
     return "$undefined" in keys_of(value)
+
+
+def has_half_characters(value: Any) -> bool:
+    """Whether some text or key holds a surrogate without its other half."""
+    texts = keys_of(value).union(inner for inner in walk(value) if isinstance(inner, str))
+    return any(_HALF.search(text) for text in texts)

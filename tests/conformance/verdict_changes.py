@@ -7,39 +7,18 @@ where the reading before it does not give exactly what is expected.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from tests.conformance.dialects import dialects_differ
-from tests.conformance.drafts import NEWEST, compiles, declared_draft
-from tests.conformance.format_details import strays
-from tests.conformance.numbers import has_long_integers
+from tests.conformance.concerns import VERDICT_RULES, concerned
+from tests.conformance.drafts import compiles
 from tests.conformance.oracle_plans import UNCHANGED, outcome, properties_of, rules_of
-from tests.conformance.oracles import digest, graphemes
+from tests.conformance.oracles import digest
 from tests.conformance.plan_changes import RULES_OF_A_PLAN, Change, on_artifacts, on_calls, proves
-from tests.conformance.readings import (
-    DOUBLES,
-    DRAFTS,
-    FORMATS,
-    GRAPHEMES,
-    MULTIPLES,
-    PATTERNS,
-    Reading,
-    judge,
-)
-from tests.conformance.values import Case, keys_of, same, walk
-
-_HALF = re.compile("[\ud800-\udfff]")
-
+from tests.conformance.readings import Reading, judge
+from tests.conformance.values import Case, has_half_characters, same
 
 # --- texts without a UTF-8 form
-
-
-def has_half_characters(value: Any) -> bool:
-    """Whether some text or key holds a surrogate without its other half."""
-    texts = keys_of(value).union(inner for inner in walk(value) if isinstance(inner, str))
-    return any(_HALF.search(text) for text in texts)
 
 
 def _without_unwritable(ref: str, schema: Any, plan: Any) -> Any:
@@ -65,56 +44,12 @@ ON_UNWRITABLE: Mapping[str, Change] = {
 # --- readings
 
 
-def _given(case: Case) -> list[Any]:
-    return [case.get("value"), case.get("args")]
-
-
-def counts_otherwise(case: Case) -> bool:
-    """Whether lengths are bounded and some text has more code points than graphemes."""
-    bounded = not keys_of(case["schema"]).isdisjoint(("minLength", "maxLength"))
-    texts = (inner for inner in walk(case) if isinstance(inner, str))
-    return bounded and any(graphemes(text) != len(text) for text in texts)
-
-
-def _strays(case: Case) -> bool:
-    return strays(case["schema"], _given(case))
-
-
-def _differs_in_dialect(case: Case) -> bool:
-    return dialects_differ(case["schema"], _given(case))
-
-
-def _divides(case: Case) -> bool:
-    return "multipleOf" in keys_of(case["schema"])
-
-
-def _exceeds_doubles(case: Case) -> bool:
-    return has_long_integers([case["schema"], *_given(case)])
-
-
-def _declares_older(case: Case) -> bool:
-    return declared_draft(case["schema"]) not in (None, NEWEST)
-
-
-# In the order of the rules. Drafts come last: as doubles, whole numbers are none to draft 4.
-_CONCERNS: Mapping[str, Callable[[Case], bool]] = {
-    GRAPHEMES: counts_otherwise,
-    FORMATS: _strays,
-    PATTERNS: _differs_in_dialect,
-    MULTIPLES: _divides,
-    DOUBLES: _exceeds_doubles,
-    DRAFTS: _declares_older,
-}
-VERDICT_RULES = tuple(_CONCERNS)
-
-
 def _readings(name: str, case: Case) -> tuple[Reading, Reading] | None:
     """The readings before and after a rule, or None where it does not concern the case."""
-    unjudged = has_half_characters([case["schema"], *_given(case)])
-    if unjudged or not _CONCERNS[name](case) or not compiles(case["schema"]):
+    reading = concerned(case)
+    if name not in reading or not compiles(case["schema"]):
         return None
-    later = VERDICT_RULES[VERDICT_RULES.index(name) + 1 :]
-    after = frozenset(other for other in later if _CONCERNS[other](case))
+    after = reading.intersection(VERDICT_RULES[VERDICT_RULES.index(name) + 1 :])
     return after | {name}, after
 
 

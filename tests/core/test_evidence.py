@@ -15,6 +15,7 @@ from fabricd.core.evidence import (
     add_steps,
     total_steps,
 )
+from fabricd.core.sessions.pi import ScanState
 from fabricd.core.steps import finish
 from tests.core.making import WITNESS, Json, log, operation, record, scanned, trace
 from tests.core.strategies import logs
@@ -87,6 +88,17 @@ def test_adding_in_steps_is_adding(a: Evidence, b: Evidence) -> None:
     finish(add_steps(stepwise, b))
     assert stepwise == plus(a, b)
     assert b == before
+
+
+@few
+@given(logs(most=3))
+def test_adding_is_counting_together(data: bytes) -> None:
+    ended = data + b"\n"
+    total, state = Evidence(), ScanState()
+    for part in (ended * 2, ended * 3):
+        evidence, state = scanned(part, state)
+        total.add(evidence)
+    assert total == scanned(ended * 5)[0]
 
 
 @few

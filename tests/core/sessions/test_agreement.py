@@ -147,7 +147,10 @@ def test_a_line_without_audits_has_no_audit_span(audits: str, before: bytes) -> 
 
 @pytest.mark.parametrize("number", ["1e999", "9" * 400, "-1" + "0" * 310])
 @pytest.mark.parametrize("size", [0, 100_000, 600_000])
-def test_an_infinite_number_is_refused_in_short_and_long_lines(number: str, size: int) -> None:
-    call: Json = operation(args={"x": "@"}, result="r" * (size // 2))
+@pytest.mark.parametrize("args", [{"x": "@"}, {"x": ["@"]}, {"x": {"y": [0, "@"]}}])
+def test_an_infinite_number_is_refused_in_short_and_long_lines(
+    number: str, size: int, args: Json
+) -> None:
+    call: Json = operation(args=args, result="r" * (size // 2))
     data = line(record(trace(call), notes="n" * size)).replace(b'"@"', number.encode())
     assert scanned(data + b"\n")[0].refused == {"value": 1}

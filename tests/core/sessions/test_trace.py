@@ -42,6 +42,14 @@ def nested(levels: int) -> Any:
     return value
 
 
+def nested_objects(levels: int) -> Json:
+    """Objects inside each other."""
+    value: Json = {}
+    for _ in range(levels - 1):
+        value = {"k": value}
+    return value
+
+
 def without(value: Json, name: str) -> Json:
     """The same object but for one member."""
     return {key: item for key, item in value.items() if key != name}
@@ -96,6 +104,7 @@ REFUSED: dict[str, list[Any]] = {
     ],
     "value": [
         trace(operation(args={"x": nested(15)})),
+        *calls("args", nested_objects(16), {"x": [nested_objects(14)]}),
         trace(operation(args={"x": float("inf")})),
         trace(operation(result=nested(16))),
         trace(operation(result={"x": [float("inf")]})),
@@ -117,6 +126,7 @@ ACCEPTED: list[Json] = [
     trace(version=1.0, error="", phases=["", "Plan"]),
     trace(operation(0.0), operation(2**53 - 1)),
     trace(operation(ref="", args={"x": nested(14)}, result=nested(15))),
+    trace(operation(args=nested_objects(15), result={"x": nested_objects(14)})),
     trace(operation(outcome="succeeded", failureStage="guard"), operation(7, outcome="failed")),
     trace(operation(result=None, resultTruncated=False, provider="", action="", error="")),
     trace(operation(normalization=WITNESS | {"version": 1.0, "rules": [RULE] * 128})),
