@@ -20,6 +20,7 @@ WHITE_SPACE = (
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTAINERS = frozenset({dict, list})
 _ABOVE_BMP_ORDER = re.compile("[\ue000-\U0010ffff]")
 
 
@@ -122,7 +123,16 @@ def has_lone_surrogate(value: object) -> bool:
     if isinstance(value, str):
         return not value.isascii() and _SURROGATE.search(value) is not None
     if is_object(value):
-        return any(map(has_lone_surrogate, value)) or any(map(has_lone_surrogate, value.values()))
+        # Written out: every call that a schema accepts passes through here.
+        for name, item in value.items():
+            if not name.isascii() and _SURROGATE.search(name):
+                return True
+            if item.__class__ is str:
+                if not item.isascii() and _SURROGATE.search(item):
+                    return True
+            elif item.__class__ in _CONTAINERS and has_lone_surrogate(item):
+                return True
+        return False
     return is_list(value) and any(map(has_lone_surrogate, value))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than
+from fabricd.core.plain import is_list, is_object
 from fabricd.ipc import PROTOCOL
 
 _MAX_REPLY = 64 * 1024 * 1024
@@ -149,12 +150,12 @@ _STATUS: dict[str, Any] = {
 
 def _fits(value: Any, shape: Any) -> bool:
     """Whether a decoded value has the members and types of a shape; it may have more."""
-    if isinstance(shape, dict):
-        return isinstance(value, dict) and all(
+    if is_object(shape):
+        return is_object(value) and all(
             name in value and _fits(value[name], inner) for name, inner in shape.items()
         )
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(_fits(item, shape[0]) for item in value)
+    if is_list(shape):
+        return is_list(value) and all(_fits(item, shape[0]) for item in value)
     return isinstance(value, shape) and not isinstance(value, bool)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from fabricd.core.plain import is_object
 from fabricd.daemon.cli.talk import Complaint, env, out, say, visible
 from fabricd.ipc.client import NeedsRestart, NotRunning, Ready, Unreachable, probe
 from fabricd.store.addresses import SocketPathTooLong, socket_path
@@ -34,7 +35,7 @@ def command(as_json: bool) -> int:
             return 0
         case NeedsRestart(reason=reason, reply=reply):
             if as_json:
-                known = reply.result if isinstance(reply.result, dict) else {}
+                known = reply.result if is_object(reply.result) else {}
                 out(_line({**known, "needsRestart": reason}))
             say(f"the running daemon needs a restart: {reason}")
             return STALE
