@@ -91,7 +91,7 @@ def idle(folder: Path, seconds: float = 30.0) -> list[Figure]:
         write(subject.sessions, 1000, 40, 0.15, 400)
         subject.declare(surface())
         subject.start()
-        time.sleep(3)
+        time.sleep(6)
         before = _cpu(subject)
         time.sleep(seconds)
         used = (_cpu(subject) - before) / seconds * 100
@@ -104,8 +104,9 @@ def idle(folder: Path, seconds: float = 30.0) -> list[Figure]:
 
 def _cpu(subject: Daemon) -> float:
     assert subject.process is not None
-    fields = Path(f"/proc/{subject.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+    # Nanoseconds on a processor, thread by thread: clock ticks are too coarse for an idle process.
+    tasks = Path(f"/proc/{subject.process.pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def clients(folder: Path) -> list[Figure]:

@@ -15,11 +15,9 @@ from json.encoder import encode_basestring
 from typing import Any, TypeAlias, TypeGuard
 
 from fabricd.core.javascript import (
-    as_double,
     is_array_index,
     join_surrogates,
     number_text,
-    sorted_by_units,
     utf16_key,
 )
 
@@ -69,11 +67,6 @@ def collated(keys: Iterable[str]) -> list[str]:
     else:
         others.sort(key=utf16_key)
     return sorted(indices, key=int) + others
-
-
-def by_units(keys: Iterable[str]) -> list[str]:
-    """Object keys by UTF-16 code unit throughout."""
-    return sorted_by_units(keys)
 
 
 def as_given(keys: Iterable[str]) -> list[str]:
@@ -183,14 +176,3 @@ def digest_members(
         state.update(b"]")
     state.update(b"}" if opener == "," else b"{}")
     return state.hexdigest()
-
-
-def doubled(value: Json) -> Json:
-    """The same value as a JavaScript reader holds it: every number a double."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (int, float)):
-        return as_double(value)
-    if isinstance(value, Mapping):
-        return {key: doubled(item) for key, item in value.items()}
-    return [doubled(item) for item in value]

@@ -196,6 +196,12 @@ class Evidence(Struct):
         return tally
 
     @property
+    def size(self) -> int:
+        """How many counts there are: what adding this evidence costs."""
+        shapes = sum(1 + len(tally.shapes) for tally in self.refs.values())
+        return shapes + sum(len(task.flows) for task in self.tasks.values()) + len(self.audit_spans)
+
+    @property
     def is_empty(self) -> bool:
         """Whether the stretch says nothing at all."""
         return not (self.traces or self.refused or self.losses.any())

@@ -10,9 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from fabricd.core.plain import is_list, is_object
-
-MAX_SAFE_INTEGER = 2**53 - 1
+from fabricd.core.plain import MAX_SAFE_INTEGER, is_list, is_object
 
 # ECMAScript WhiteSpace and LineTerminator: what `String.prototype.trim` removes.
 WHITE_SPACE = (

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from fabricd.core.javascript import MAX_SAFE_INTEGER
+from fabricd.core.plain import MAX_SAFE_INTEGER
 
 Outcome: TypeAlias = Literal["succeeded", "failed", "aborted", "timed_out"]
 FailureStage: TypeAlias = Literal["resolve", "prepare", "validate", "approve", "invoke", "guard"]

@@ -31,7 +31,8 @@ def project_folder(cwd: str) -> str:
     return f"--{_SEPARATORS.sub('-', trimmed)}--"
 
 
-def _newest_first(files: Iterable[SessionFile]) -> list[SessionFile]:
+def newest_first(files: Iterable[SessionFile]) -> list[SessionFile]:
+    """Files by modification time, newest first; ties by path."""
     return sorted(files, key=lambda file: (-file.mtime_ns, file.path))
 
 
@@ -42,9 +43,9 @@ def select(
 
     Where a project is given and its newest file is not among them, it takes the last place.
     """
-    ranked = _newest_first(files)
+    ranked = newest_first(files)
     chosen = ranked[: max(1, limit)]
     own = next((file for file in ranked if file.project == project), None)
     if own is not None and own not in chosen:
-        chosen = _newest_first([*chosen[:-1], own])
+        chosen = newest_first([*chosen[:-1], own])
     return chosen

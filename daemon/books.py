@@ -16,10 +16,10 @@ from msgspec import Struct
 from fabricd.core.book import SessionBook
 from fabricd.core.entropy.meter import Catalog, RefRow, Report, report_steps
 from fabricd.core.entropy.trend import SessionCorpus
-from fabricd.core.evidence import Evidence, add_steps, total_steps
+from fabricd.core.evidence import Evidence, total_steps
 from fabricd.core.overview import Aside, aside_of, corpus_steps
 from fabricd.core.resume import Resume, Unchanged
-from fabricd.core.steps import Steps
+from fabricd.core.steps import OPERATIONS, Steps
 from fabricd.daemon.cooperate import drive
 from fabricd.store.durable import shown
 from fabricd.store.reading import Pass, commit_steps
@@ -28,11 +28,15 @@ RETIRED = 8
 
 
 class Spans(Struct, frozen=True):
-    """Where the audits of one session lie. `generation` changes when the file began anew."""
+    """Where the audits of one session lie. `generation` changes when the file began anew.
+
+    `open_spans` are those of an unterminated last line, which may still change.
+    """
 
     path: bytes
     generation: int
     spans: tuple[tuple[int, int], ...]
+    open_spans: tuple[tuple[int, int], ...]
 
 
 class Books:
@@ -66,10 +70,9 @@ class Books:
         for path, book in books:
             self._retired[path] = book
 
-    def kept(self) -> Iterator[tuple[bytes, SessionBook]]:
-        """Every book worth a checkpoint: those of the window and the few that left it last."""
-        yield from self._books.items()
-        yield from self._retired.items()
+    def kept(self) -> list[bytes]:
+        """The sessions worth a checkpoint: those of the window and the few that left it last."""
+        return [*self._books, *self._retired]
 
     def owe_checkpoint(self, paths: set[bytes]) -> None:
         """These books are not on disk as they are now."""
@@ -107,32 +110,41 @@ class Books:
         return True
 
     async def commit(self, path: bytes, found: Pass) -> bool:
-        """Enter what a pass found; whether the evidence changed."""
+        """Enter what a pass found; whether the evidence changed.
+
+        Whatever is awaited here is awaited before anything is entered: a cancelled commit has
+        not happened, and nobody ever sees half of one.
+        """
         async with self._lock:
             if path not in self._books:
                 return False
-            before = self._books[path]
-            self._books[path] = found.book
             if isinstance(found.decision, Unchanged):
+                self._books[path] = found.book
                 return False
+            before = self._books[path]
+            after = await drive(commit_steps(found))
+            self._books[path] = after
             self.owe_checkpoint({path})
-            self._books[path] = await drive(commit_steps(found))
-            ends = before.open_end.is_empty and found.book.open_end.is_empty
+            ends = before.open_end.is_empty and after.open_end.is_empty
             if isinstance(found.decision, Resume) and ends:
-                return await self._add(found.fresh)
+                return self._add(found.fresh)
             if not isinstance(found.decision, Resume):
                 self._generations[path] = self._generations.get(path, 0) + 1
             self._drop_totals()
             return True
 
-    async def _add(self, fresh: Evidence) -> bool:
+    def _add(self, fresh: Evidence) -> bool:
         if fresh.is_empty:
             return False
+        if fresh.size > OPERATIONS:
+            # Cheaper to sum again, in steps, than to hold the loop up here.
+            self._drop_totals()
+            return True
         self.revision += 1
         for ref in fresh.refs:
             self._rows.pop(ref, None)
         if self._totals is not None:
-            await drive(add_steps(self._totals, fresh))
+            self._totals.add(fresh)
         return True
 
     def _drop_totals(self) -> None:
@@ -187,6 +199,7 @@ class Books:
                     path,
                     self._generations.get(path, 0),
                     tuple(self._books[path].evidence.audit_spans),
+                    tuple(self._books[path].open_end.audit_spans),
                 )
                 for path in self._window
             ]

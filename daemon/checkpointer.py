@@ -71,9 +71,10 @@ class Checkpointer:
 
     async def _write(self, changed: set[bytes]) -> None:
         kept: dict[bytes, bytes] = {}
-        for path, book in list(self._books.kept()):
+        for path in self._books.kept():
             held = None if path in changed else self._encoded.get(path)
-            data = checkpoints.encode_book(book) if held is None else held
+            # Asked for only now: since the last pause the book may be another one.
+            data = checkpoints.encode_book(self._books.book(path)) if held is None else held
             if data is not None:
                 kept[path] = data
             await anyio.lowlevel.checkpoint()

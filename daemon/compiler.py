@@ -98,7 +98,16 @@ class Compiler:
         """Compile the window as it is now."""
         async with self._lock:
             started = self._clock.monotonic()
-            finished, fields = await self._attempt()
+            try:
+                finished, fields = await self._attempt()
+                self._health.recover("compile")
+            except Exception as error:
+                # A border: a compile that breaks must not end the daemon that reads the logs.
+                reason = f"{type(error).__name__}: {error}"
+                finished, fields = Finished("failed", reason), {}
+                cure = "it is tried again by itself; please report it with the log"
+                self._health.degrade("compile", reason, cure)
+                self._telemetry.compile_failed(error)
             self.last = finished
             seconds = round(self._clock.monotonic() - started, 6)
             self._telemetry.compile_finished(
@@ -137,7 +146,7 @@ class Compiler:
         fields["notReplayed"] = verdict.not_replayed
         if not verdict.passed:
             return self._refuse(verdict)
-        artifact = fresh(declared.plans.plans, declared.surface.digest, score)
+        artifact = fresh(declared.plans.plans, declared.evidence_digest, score)
         finished = await self._keep(artifact)
         if finished.reason is None:
             self.artifact = ArtifactView("loaded", len(artifact.plans))

@@ -14,7 +14,7 @@ from fabricd.core.nesting import SCHEMA_LEVELS, deeper_than
 from fabricd.store.addresses import absolute
 from fabricd.store.durable import Damaged, Missing, read_bounded, shown
 
-_MAX_BYTES = 1024 * 1024
+_MAX_BYTES = 16 * 1024
 
 
 class BadConfig(ValueError):
@@ -101,7 +101,7 @@ def _parse(path: Path, data: bytes) -> Config:
         value = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise BadConfig(f"{shown(path)} is not UTF-8 (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise BadConfig(f"{shown(path)} is not TOML: {error}") from None
     try:
         return Config.model_validate(value)

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio.to_thread
 from msgspec import Struct
 
+from fabricd.core.compiling.artifact import compile_digest_steps
 from fabricd.core.compiling.compile import Plans, plans_steps
 from fabricd.core.entropy.freedom import freedom_steps
 from fabricd.core.entropy.meter import Catalog
@@ -23,6 +24,7 @@ class Declared(Struct, frozen=True):
 
     surface: Surface
     plans: Plans
+    evidence_digest: str
 
 
 class SurfaceKeeper:
@@ -58,7 +60,8 @@ class SurfaceKeeper:
                 plans = await drive(plans_steps(surface))
                 freedom = await drive(freedom_steps(surface))
                 catalog = Catalog(surface.digest, freedom)
-                return Loaded(Declared(surface, plans), b""), catalog
+                digest = await drive(compile_digest_steps(surface.digest, plans.plans))
+                return Loaded(Declared(surface, plans, digest), b""), catalog
             case Missing() | Damaged() as other:
                 return other, Catalog()
 

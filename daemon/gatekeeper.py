@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import anyio.to_thread
 
-from fabricd.core.compiling.compile import normalizers_steps
-from fabricd.core.compiling.gate import GateVerdict, replay_steps
-from fabricd.core.normalform.apply import Normalizer
+from fabricd.core.compiling.gate import GateVerdict, Trialled, replay_steps, trialled_steps
 from fabricd.core.sessions.pi import calls_of
 from fabricd.daemon.books import Spans
 from fabricd.daemon.cooperate import drive
@@ -23,7 +21,7 @@ class Gatekeeper:
 
     def __init__(self) -> None:
         self._passed: str | None = None
-        self._normalizers: Mapping[str, Normalizer] = {}
+        self._trialled: Mapping[str, Trialled] = {}
         self._done: dict[tuple[bytes, int], int] = {}
 
     async def judge(self, declared: Declared, sessions: Sequence[Spans]) -> GateVerdict:
@@ -31,14 +29,15 @@ class Gatekeeper:
         digest = declared.surface.digest
         if digest != self._passed:
             self._passed, self._done = None, {}
-            steps = normalizers_steps(declared.surface, declared.plans)
-            self._normalizers = await drive(steps)
+            steps = trialled_steps(declared.surface, declared.plans.plans)
+            self._trialled = await drive(steps)
         verdict = GateVerdict()
         done: dict[tuple[bytes, int], int] = {}
         for session in sessions:
             key = (session.path, session.generation)
             first = self._done.get(key, 0)
             verdict.add(await self._replay(session.path, session.spans[first:]))
+            verdict.add(await self._replay(session.path, session.open_spans))
             done[key] = len(session.spans)
         if verdict.passed:
             self._passed, self._done = digest, done
@@ -52,5 +51,5 @@ class Gatekeeper:
             batch = spans[first : first + _BATCH]
             lines = await anyio.to_thread.run_sync(read_spans, path, batch)
             verdict.not_replayed += len(batch) - len(lines)
-            verdict.add(await drive(replay_steps(calls_of(lines), self._normalizers)))
+            verdict.add(await drive(replay_steps(calls_of(lines), self._trialled)))
         return verdict

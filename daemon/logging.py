@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import IO, Any
 
 import structlog
+
+from fabricd.core.plain import printable
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
@@ -42,6 +46,14 @@ class Sink:
         return self._stream.isatty()
 
 
+def _escape(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Paths and names come from elsewhere: no control character of theirs reaches a terminal."""
+    for name, value in event.items():
+        if isinstance(value, str) and name != "exception":
+            event[name] = printable(value)
+    return event
+
+
 def open_log(level: str, path: Path | None) -> Any:
     """The daemon's logger: to a file as JSON lines, else to standard error for people.
 
@@ -49,7 +61,8 @@ def open_log(level: str, path: Path | None) -> Any:
         OSError: the file cannot be opened.
     """
     if path is None:
-        stream: IO[str] = sys.stderr
+        # Started with standard error closed, there is nobody to tell.
+        stream: IO[str] = sys.stderr or open(os.devnull, "w")
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
         stream = path.open("a", encoding="utf-8", errors="backslashreplace")
@@ -64,6 +77,7 @@ def open_log(level: str, path: Path | None) -> Any:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _escape,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS.get(level, logging.INFO)),

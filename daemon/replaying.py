@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabricd.core.compiling.compile import Plans, normalizers_steps
-from fabricd.core.compiling.gate import GateVerdict, replay_steps
+from fabricd.core.compiling.compile import Plans
+from fabricd.core.compiling.gate import GateVerdict, replay_steps, trialled_steps
 from fabricd.core.model import Surface
 from fabricd.core.sessions.pi import calls_of
 from fabricd.core.steps import finish
@@ -15,7 +15,7 @@ _BATCH = 64
 
 def replay(measured: Measured, surface: Surface, plans: Plans) -> GateVerdict:
     """Replay every audit call of a measured directory through plans."""
-    normalizers = finish(normalizers_steps(surface, plans))
+    trialled = finish(trialled_steps(surface, plans.plans))
     verdict = GateVerdict()
     for file, evidence in measured.sessions:
         spans = evidence.audit_spans
@@ -23,5 +23,5 @@ def replay(measured: Measured, surface: Surface, plans: Plans) -> GateVerdict:
             batch = spans[first : first + _BATCH]
             lines = read_spans(file.path, batch)
             verdict.not_replayed += len(batch) - len(lines)
-            verdict.add(finish(replay_steps(calls_of(lines), normalizers)))
+            verdict.add(finish(replay_steps(calls_of(lines), trialled)))
     return verdict

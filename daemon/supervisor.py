@@ -45,6 +45,7 @@ _IMPORTED_EARLY = (Levenshtein,)
 
 LAST_COMPILE_SECONDS = 5.0
 CHECKPOINT_SECONDS = 2.0
+SURFACE_SECONDS = 10.0
 
 Ready = Callable[["Running"], Any]
 
@@ -134,19 +135,22 @@ class Supervisor:
 
     async def run(self, ready: Ready | None = None) -> None:
         """Run until stopped."""
-        started = self._clock.monotonic()
         async with anyio.create_task_group() as outer:
             outer.start_soon(self._heed_signals)
             await outer.start(self._server.run)
-            async with anyio.create_task_group() as inner:
-                inner.start_soon(self._live, ready)
-                await self._stopping.wait()
-                self.answers.state = "stopping"
-                notify("STOPPING=1")
-                started = self._clock.monotonic()
+            try:
+                async with anyio.create_task_group() as inner:
+                    inner.start_soon(self._live, ready)
+                    await self._stopping.wait()
+                    self.answers.state = "stopping"
+                    notify("STOPPING=1")
+                    self._watcher.stop()
+                    inner.cancel_scope.cancel()
+            finally:
+                # Also where something above failed: the watchers' threads end only when asked.
                 self._watcher.stop()
-                inner.cancel_scope.cancel()
-            await self._wind_down()
+                started = self._clock.monotonic()
+                await self._wind_down()
             outer.cancel_scope.cancel()
         self._telemetry.daemon_stopped(self._reason, self._clock.monotonic() - started)
 
@@ -199,16 +203,19 @@ class Supervisor:
     async def _look_at_surface(self) -> None:
         """The timer behind the surface watch."""
         while True:
-            await anyio.sleep(10)
-            if await self._keeper.refresh():
+            await anyio.sleep(SURFACE_SECONDS)
+            # A damaged artifact is tried again too: somebody may have moved it away meanwhile.
+            if await self._keeper.refresh() or self._compiler.artifact.state == "damaged":
                 self._evidence_changed()
 
     async def _wind_down(self) -> None:
-        with anyio.move_on_after(LAST_COMPILE_SECONDS, shield=True):
-            if self._grace.is_pending:
-                await self._grace.serve()
-        with anyio.move_on_after(CHECKPOINT_SECONDS, shield=True):
-            await self._checkpointer.flush()
+        try:
+            with anyio.move_on_after(LAST_COMPILE_SECONDS, shield=True):
+                if self._grace.is_pending:
+                    await self._grace.serve()
+        finally:
+            with anyio.move_on_after(CHECKPOINT_SECONDS, shield=True):
+                await self._checkpointer.flush()
 
 
 def serve(

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskStatus
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fabricd.core.resume import Restart, Resume, Unchanged, is_as_seen
-from fabricd.core.window import WINDOW, SessionFile, project_folder, select
+from fabricd.core.window import WINDOW, SessionFile, newest_first, project_folder, select
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.cooperate import drive_reading
@@ -69,21 +69,30 @@ class Tailer:
         self._listing = Listing((), ())
         self._chosen: tuple[SessionFile, ...] = ()
         self._busy_at = clock.monotonic()
+        self._failed: dict[str, str] = {}
 
     @property
     def files(self) -> Files:
         """What is known of the files now."""
-        behind = 0
+        behind = size = 0
         for file in self._chosen:
-            mark = self._books.book(file.path).mark
-            behind += max(0, file.size - (0 if mark is None else mark.seen.size))
-        size = sum(file.size for file in self._chosen)
+            seen = self._seen(file)
+            behind += max(0, file.size - seen.size)
+            size += max(file.size, seen.size)
         return Files(len(self._listing.files), len(self._chosen), size, behind)
+
+    def _seen(self, file: SessionFile) -> SessionFile:
+        """The file as it was last read, where that is newer than the listing."""
+        mark = self._books.book(file.path).mark
+        if mark is None:
+            return structs.replace(file, size=0)
+        seen = mark.seen
+        return structs.replace(file, size=seen.size, mtime_ns=max(file.mtime_ns, seen.mtime_ns))
 
     @property
     def newest_first(self) -> list[bytes]:
         """The sessions of the window, newest first."""
-        return [file.path for file in self._chosen]
+        return [file.path for file in newest_first(map(self._seen, self._chosen))]
 
     def hint(self, paths: Iterable[bytes]) -> None:
         """These session files may have changed."""
@@ -152,6 +161,7 @@ class Tailer:
         async with anyio.create_task_group() as group:
             for path in targets:
                 group.start_soon(self._read_one, path, limiter, found)
+        self._report_health()
         if changed or any(found):
             self._changed()
             return True
@@ -176,10 +186,29 @@ class Tailer:
                 self._full = True
                 return
             except OSError as error:
-                self._telemetry.session_failed(shown(path), error.strerror or str(error))
+                self._failed[shown(path)] = error.strerror or str(error)
                 return
+            except Exception as error:
+                # A border: one log that breaks us must not take the others along.
+                self._failed[shown(path)] = f"{type(error).__name__}: {error}"
+                self._telemetry.session_failed(shown(path), self._failed[shown(path)])
+                return
+            self._failed.pop(shown(path), None)
             found.append(await self._books.commit(path, result))
             self._tell(path, result)
+
+    def _report_health(self) -> None:
+        """What cannot be read stays visible until it can."""
+        current = {shown(file.path) for file in self._chosen}
+        self._failed = {path: why for path, why in self._failed.items() if path in current}
+        problems = {skip.path: skip.reason for skip in self._listing.skipped} | self._failed
+        if not problems:
+            self._health.recover("sessions")
+            return
+        path, why = min(problems.items())
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        cure = "mend the permissions, or move it out of the sessions folder"
+        self._health.degrade("sessions", f"{path} cannot be read: {why}{more}", cure)
 
     def _tell(self, path: bytes, result: Pass) -> None:
         match result.decision:

@@ -28,6 +28,9 @@ class Telemetry(Protocol):
     def compile_finished(self, fields: Mapping[str, object]) -> None:
         """A compile ended, whatever its outcome."""
 
+    def compile_failed(self, error: BaseException) -> None:
+        """A compile raised something it should not have."""
+
     def gate_rejected(self, reasons: tuple[str, ...]) -> None:
         """The gate refused an artifact; told once per distinct set of reasons."""
 
@@ -85,6 +88,9 @@ class LogTelemetry:
         }
         self._log.info("compile_finished", **shown)
         self._publish("compile_finished", dict(fields))
+
+    def compile_failed(self, error: BaseException) -> None:
+        self._log.error("compile_failed", error=repr(error), exc_info=error)
 
     def gate_rejected(self, reasons: tuple[str, ...]) -> None:
         self._tell("gate_rejected", {"reasons": list(reasons)}, "warning")

@@ -6,8 +6,7 @@ import json
 import os
 import socket
 import time
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than
 from fabricd.core.plain import is_list, is_object
@@ -33,8 +32,7 @@ class CallFailed(RuntimeError):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """A result, and the version and protocol of the daemon that gave it."""
 
     result: Any
@@ -42,30 +40,26 @@ class Reply:
     protocol: int
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(NamedTuple):
     """A healthy daemon of this version."""
 
     reply: Reply
 
 
-@dataclass(frozen=True)
-class NeedsRestart:
+class NeedsRestart(NamedTuple):
     """A daemon of another version or protocol."""
 
     reason: str
     reply: Reply
 
 
-@dataclass(frozen=True)
-class Unreachable:
+class Unreachable(NamedTuple):
     """A daemon that holds the socket and does not answer."""
 
     reason: str
 
 
-@dataclass(frozen=True)
-class NotRunning:
+class NotRunning(NamedTuple):
     """Nobody is there."""
 
 

@@ -31,6 +31,7 @@ from fabricd.ipc.socket_file import BoundSocket, peer_uid
 MAX_CONNECTIONS = 64
 FRAME_SECONDS = 30.0
 SEND_SECONDS = 5.0
+ACCEPT_PAUSE = 0.1
 _EVENTS_HELD = 256
 # A client may leave at any moment, in the middle of a frame or of a reply.
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
@@ -114,9 +115,17 @@ class Server:
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Accept and serve."""
         listener = await SocketListener.from_socket(self._bound.raw)
-        async with listener:
+        async with listener, anyio.create_task_group() as group:
             task_status.started()
-            await listener.serve(self._serve)
+            while True:
+                try:
+                    stream = await listener.accept()
+                except _GONE as error:
+                    # Out of descriptors, or the client left before it was accepted.
+                    self._events.client_refused(f"it could not be accepted: {error}")
+                    await anyio.sleep(ACCEPT_PAUSE)
+                    continue
+                group.start_soon(self._serve, stream)
 
     async def _serve(self, stream: SocketStream) -> None:
         async with stream:

@@ -46,7 +46,13 @@ def save(path: Path, books: Iterable[tuple[bytes, bytes]]) -> int:
     Raises:
         OSError: the file could not be written; the old one stands.
     """
-    rows = [_Row(name, Raw(book)) for name, book in books]
+    rows: list[_Row] = []
+    room = MAX_BYTES // 2
+    for name, book in books:
+        room -= len(book)
+        # What `load` would refuse is not worth writing: those sessions are scanned again.
+        if room >= 0:
+            rows.append(_Row(name, Raw(book)))
     data = _ENCODER.encode(_File(VERSION, ADAPTER, rows))
     write_atomic(path, data)
     return len(data)

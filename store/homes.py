@@ -81,10 +81,12 @@ def find(env: Mapping[str, str]) -> Homes:
 
 
 def require_private(path: Path, what: str) -> None:
-    """Make a private directory, or check that an existing one is ours and closed to others.
+    """Make a private directory, or check that an existing one is a directory and ours.
+
+    Its files are 0600 whatever its mode; only the socket's directory has to be closed as well.
 
     Raises:
-        BadHome: it is no directory, not ours, or open to others.
+        BadHome: it is no directory, or not ours.
         OSError: it cannot be made.
     """
     try:

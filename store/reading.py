@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from msgspec import Struct, structs
 
 from fabricd.core.book import SessionBook
-from fabricd.core.evidence import Evidence, add_steps
+from fabricd.core.evidence import Evidence, total_steps
 from fabricd.core.resume import (
     ANCHOR,
     HEAD,
@@ -29,7 +29,7 @@ from fabricd.core.resume import (
 )
 from fabricd.core.sessions.pi import ScanState, open_end_steps, scan_into
 from fabricd.core.sessions.records import BLOCK, Tail
-from fabricd.core.steps import Steps
+from fabricd.core.steps import OPERATIONS, Steps
 
 T = TypeVar("T")
 
@@ -165,11 +165,18 @@ def _read_on(
 
 
 def commit_steps(found: Pass) -> Steps[SessionBook]:
-    """The book with what a pass found in it. Must not run beside anyone who reads its evidence."""
+    """The book with what a pass found in it.
+
+    Given up between two steps, it has changed nothing: much that is fresh is added to a copy, and
+    little in place, in the last stretch.
+    """
     book = found.book
     if book.evidence.is_empty:
         return structs.replace(book, evidence=found.fresh)
-    yield from add_steps(book.evidence, found.fresh)
+    if found.fresh.size > OPERATIONS:
+        whole = yield from total_steps((book.evidence, found.fresh))
+        return structs.replace(book, evidence=whole)
+    book.evidence.add(found.fresh)
     return book
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from fabricd.core.canonical import digest, pretty, utf8
+from fabricd.core.canonical import digest_members, pretty, utf8
 from fabricd.core.javascript import trim
 from fabricd.core.model import Plan
 from fabricd.core.normalform.derive import plan_of, plan_value
-from fabricd.core.plain import is_list, is_object
-from fabricd.core.sessions.trace import is_count, is_number
+from fabricd.core.plain import is_count, is_list, is_number, is_object
+from fabricd.core.steps import ACTIONS, Steps
 
 MAX_PLANS = 1000
 MAX_APPLIED = 256
@@ -69,9 +69,15 @@ class Artifact(Struct, frozen=True):
     quarantined: tuple[Quarantine, ...] = ()
 
 
-def compile_digest(surface_digest: str, plans: Iterable[Plan]) -> str:
-    """What `evidenceDigest` says of a freshly compiled artifact."""
-    return digest({"surface": surface_digest, "plans": plan_values(plans)})
+def compile_digest_steps(surface_digest: str, plans: Iterable[Plan]) -> Steps[str]:
+    """What `evidenceDigest` says of a freshly compiled artifact, yielding between plans."""
+    values: list[dict[str, Any]] = []
+    for plan in plans:
+        values.append(plan_value(plan))
+        if len(values) % ACTIONS == 0:
+            yield
+    members = [("plans", values), ("surface", surface_digest)]
+    return (yield from digest_members(members, ACTIONS))
 
 
 def plan_values(plans: Iterable[Plan]) -> list[dict[str, Any]]:
@@ -79,8 +85,12 @@ def plan_values(plans: Iterable[Plan]) -> list[dict[str, Any]]:
     return [plan_value(plan) for plan in plans]
 
 
-def fresh(plans: tuple[Plan, ...], surface_digest: str, score: float) -> Artifact:
-    """The artifact of one compilation: clock-free, a function of its arguments alone."""
+def fresh(plans: tuple[Plan, ...], evidence_digest: str, score: float) -> Artifact:
+    """The artifact of one compilation: clock-free, a function of its arguments alone.
+
+    Args:
+        evidence_digest: `compile_digest_steps` of the surface and these plans.
+    """
     return Artifact(
         version=2,
         metric_version=METRIC_VERSION,
@@ -90,7 +100,7 @@ def fresh(plans: tuple[Plan, ...], surface_digest: str, score: float) -> Artifac
             for plan in plans[:MAX_APPLIED]
         ),
         gate=Gate(True, score, score),
-        evidence_digest=compile_digest(surface_digest, plans),
+        evidence_digest=evidence_digest,
     )
 
 

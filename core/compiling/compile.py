@@ -8,12 +8,18 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from fabricd.core.canonical import digest
-from fabricd.core.compiling.artifact import MAX_PLANS, Artifact, Gate, fresh, plan_values
+from fabricd.core.compiling.artifact import (
+    MAX_PLANS,
+    Artifact,
+    Gate,
+    compile_digest_steps,
+    fresh,
+    plan_values,
+)
 from fabricd.core.javascript import utf16_key
 from fabricd.core.model import Action, Plan, Surface
-from fabricd.core.normalform.apply import Normalizer
 from fabricd.core.normalform.derive import Derivation, derive_steps
-from fabricd.core.steps import ACTIONS, Steps
+from fabricd.core.steps import Steps, finish
 
 
 class Compilation(Struct, frozen=True):
@@ -59,17 +65,6 @@ def plans_steps(surface: Surface) -> Steps[Plans]:
     )
 
 
-def normalizers_steps(surface: Surface, plans: Plans) -> Steps[dict[str, Normalizer]]:
-    """A normalizer for each plan, built from the live surface, yielding between them."""
-    schemas = surface.schema_of()
-    built: dict[str, Normalizer] = {}
-    for plan in plans.plans:
-        built[plan.ref] = Normalizer(plan.ref, schemas[plan.ref], plan)
-        if len(built) % ACTIONS == 0:
-            yield
-    return built
-
-
 def compile_plans(
     plans: Sequence[Plan], surface_digest: str, score: float, previous: Artifact | None = None
 ) -> Compilation:
@@ -82,7 +77,8 @@ def compile_plans(
         return Compilation("converged", previous, None, ())
     if previous is None and not plans:
         return Compilation("converged", None, None, ())
-    artifact = fresh(tuple(plans), surface_digest, score)
+    evidence_digest = finish(compile_digest_steps(surface_digest, plans))
+    artifact = fresh(tuple(plans), evidence_digest, score)
     return Compilation("compiled", artifact, artifact.gate, _proposals(plans))
 
 

@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from fabricd.core.model import AuditCall
+from fabricd.core.model import AuditCall, Plan, Surface
 from fabricd.core.normalform.apply import Normalizer
-from fabricd.core.steps import REPLAYS, Steps
+from fabricd.core.steps import ACTIONS, REPLAYS, Steps
+from fabricd.core.validation import Validator
 
 Cost: TypeAlias = Literal["identity", "idempotence", "acceptance"]
 
@@ -57,31 +58,49 @@ class GateVerdict(Struct):
             self.costs[key] = self.costs.get(key, 0) + count
 
 
-def cost_of(normalizer: Normalizer, call: AuditCall) -> tuple[Cost | None, bool]:
+class Trialled(Struct, frozen=True):
+    """A plan on trial: what applies it, and a judge built from the live schema apart from it."""
+
+    normalizer: Normalizer
+    judge: Validator
+
+
+def trialled_steps(surface: Surface, plans: Iterable[Plan]) -> Steps[dict[str, Trialled]]:
+    """Each plan with its judge, yielding between them."""
+    schemas = surface.schema_of()
+    built: dict[str, Trialled] = {}
+    for plan in plans:
+        schema = schemas[plan.ref]
+        built[plan.ref] = Trialled(Normalizer(plan.ref, schema, plan), Validator(schema))
+        if len(built) % ACTIONS == 0:
+            yield
+    return built
+
+
+def cost_of(trialled: Trialled, call: AuditCall) -> tuple[Cost | None, bool]:
     """The cost of one call, and whether it was repaired."""
-    accepted = normalizer.accepts(call.args)
+    normalizer, judge = trialled.normalizer, trialled.judge
+    accepted = judge.accepts(call.args)
     applied = normalizer.apply(call.args)
     if accepted:
         untouched = not applied.changed and applied.args is call.args
         return (None if untouched else "identity"), False
     if not applied.changed:
         return None, False
-    if not normalizer.accepts(applied.args):
+    if not judge.accepts(applied.args):
         return "acceptance", True
     again = normalizer.apply(dict(applied.args))
     return ("idempotence" if again.changed else None), True
 
 
-def replay_steps(
-    calls: Iterable[AuditCall], normalizers: Mapping[str, Normalizer]
-) -> Steps[GateVerdict]:
+def replay_steps(calls: Iterable[AuditCall], plans: Mapping[str, Trialled]) -> Steps[GateVerdict]:
     """Replay calls through the plans, yielding between batches. Refs without a plan are skipped."""
     verdict = GateVerdict()
     for call in calls:
-        normalizer = normalizers.get(call.ref)
-        if normalizer is None:
+        trialled = plans.get(call.ref)
+        if trialled is None:
             continue
-        cost, repaired = cost_of(normalizer, call)
+        cost, repaired = cost_of(trialled, call)
         verdict.replayed += 1
         verdict.repaired += repaired
         if cost is not None:

@@ -12,8 +12,8 @@ from fabricd.core.canonical import digest
 from fabricd.core.javascript import sorted_by_units, unit_length
 from fabricd.core.model import Action, Plan, Rule
 from fabricd.core.normalform.forms import unique_forms
-from fabricd.core.plain import is_list, is_object
-from fabricd.core.sessions.trace import is_number, is_safe_key, rules_of
+from fabricd.core.plain import is_list, is_number, is_object
+from fabricd.core.sessions.trace import is_safe_key, rules_of
 from fabricd.core.steps import ACTIONS, Steps
 from fabricd.core.validation import Unjudgeable, Validator
 

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from fabricd.core.javascript import MAX_SAFE_INTEGER, number_text
+from fabricd.core.javascript import number_text
+from fabricd.core.plain import MAX_SAFE_INTEGER
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9 _-]*\Z")
 _SEPARATORS = str.maketrans("", "", " _-")

@@ -166,13 +166,38 @@ def _last_model(block: bytes, low: int, high: int, current: str | None) -> Steps
     return current
 
 
+class _Presence(Struct, frozen=True):
+    trace: Raw | UnsetType = UNSET
+
+
+def _too_large(line: bytes, details: memoryview) -> _Reading:
+    """The reading of a line whose details are too large to be looked at."""
+    has_trace = msgspec.json.decode(details, type=_Presence).trace is not UNSET
+    model = _model_of_struct(_MODEL.decode(line))
+    return _Reading(model, refused="details-too-large" if has_trace else None)
+
+
+def _raw_details(line: bytes) -> memoryview:
+    """The details of a line as they stand there; empty where it has none.
+
+    Raises:
+        msgspec.MsgspecError: the strict decoder cannot read the line.
+    """
+    sizes = _RAW_LINE.decode(line)
+    details = sizes.details
+    if details is UNSET and sizes.message is not UNSET:
+        details = sizes.message.details
+    return memoryview(b"") if details is UNSET else memoryview(details)
+
+
 def _read_strictly(line: bytes) -> _Reading | None:
     """The reading of a sound line, or None where the tolerant way has to judge."""
     raw_length = len(line)
     if raw_length > _SMALL:
-        raw_length = _raw_details_length(line)
+        details = _raw_details(line)
+        raw_length = details.nbytes
         if raw_length > MAX_DETAILS:
-            return _Reading(refused="details-too-large")
+            return _too_large(line, details)
     record = _TRACE_LINE.decode(line)
     model = _model_of_struct(record)
     found = record.details
@@ -219,19 +244,6 @@ def _details_of(value: dict[str, Any]) -> dict[str, Any] | None:
         if is_object(details):
             return details
     return None
-
-
-def _raw_details_length(line: bytes) -> int:
-    """How many bytes of a line are its details.
-
-    Raises:
-        msgspec.MsgspecError: the strict decoder cannot read the line.
-    """
-    sizes = _RAW_LINE.decode(line)
-    details = sizes.details
-    if details is UNSET and sizes.message is not UNSET:
-        details = sizes.message.details
-    return 0 if details is UNSET else memoryview(details).nbytes
 
 
 def _readings(line: bytes) -> list[_Reading]:

@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.fingerprint import has_containers, known_signature, signature
-from fabricd.core.javascript import MAX_SAFE_INTEGER, unit_length
+from fabricd.core.javascript import unit_length
 from fabricd.core.model import (
     OUTCOMES,
     RULE_KINDS,
@@ -27,7 +27,7 @@ from fabricd.core.model import (
     TraceCounts,
     Witness,
 )
-from fabricd.core.plain import is_list, is_object
+from fabricd.core.plain import is_count, is_list, is_number, is_object
 
 MAX_TRACE_BYTES = 524_288
 _VALUE_LEVELS = 15
@@ -73,21 +73,6 @@ REASONS: Mapping[str, str] = {
 def is_safe_key(key: object) -> TypeGuard[str]:
     """Whether a property name may stand in a plan: bounded, and no prototype member."""
     return isinstance(key, str) and key not in _UNSAFE_KEYS and unit_length(key) <= 128
-
-
-def is_count(value: object) -> TypeGuard[int | float]:
-    """A safe non-negative integer; `1.0` is one, `True` is not."""
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and 0 <= value <= MAX_SAFE_INTEGER
-        and value == int(value)
-    )
-
-
-def is_number(value: object, wanted: int) -> bool:
-    """Whether a JSON number equals `wanted`; booleans are no numbers."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == wanted
 
 
 def _plain(value: object, level: int = 1) -> bool:

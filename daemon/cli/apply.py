@@ -13,8 +13,8 @@ from typing import IO, Any
 
 import click
 
-from fabricd.core.plain import is_object
-from fabricd.daemon.cli.talk import Complaint, out, visible
+from fabricd.core.plain import is_object, printable
+from fabricd.daemon.cli.talk import Complaint, out
 
 _PIPE_SECONDS = 3.0
 _MAX_LINE = 32 * 1024 * 1024
@@ -59,7 +59,7 @@ def command(file: str) -> int:
                 result = _apply(line, normalizers)
             except ValueError as error:
                 failed = True
-                result = {"error": f"line {number}: {visible(str(error))[:500]}"}
+                result = {"error": f"line {number}: {printable(str(error))[:500]}"}
             # Numbers as exact as they came: what is not repaired must not change on the way.
             out(json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n")
     return 1 if failed else 0

@@ -24,7 +24,7 @@ def command(
 
     Where the gate refuses, the previous artifact is printed instead and the exit code is 1.
     """
-    from fabricd.core.compiling.artifact import artifact_bytes, fresh
+    from fabricd.core.compiling.artifact import artifact_bytes, compile_digest_steps, fresh
     from fabricd.core.compiling.compile import compile_plans, plans_steps
     from fabricd.core.steps import finish
     from fabricd.daemon.offline import report_of
@@ -44,7 +44,8 @@ def command(
     if plans.beyond_limit:
         say(f"{plans.beyond_limit} actions beyond the first 1,000 by ref get no plan")
     status = compile_plans(plans.plans, surface.digest, score, previous).status
-    artifact = fresh(plans.plans, surface.digest, score)
+    evidence_digest = finish(compile_digest_steps(surface.digest, plans.plans))
+    artifact = fresh(plans.plans, evidence_digest, score)
     say(
         f"{status}: {len(plans.plans)} plans, {plans.rules} rules; "
         f"{verdict.replayed} audit calls replayed, {verdict.repaired} would be repaired"

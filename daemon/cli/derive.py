@@ -18,15 +18,19 @@ def command(surface: Path, as_json: bool) -> int:
 
     Actions without a plan are listed with the reason.
     """
+    import msgspec
+
     from fabricd.core.canonical import pretty
     from fabricd.core.compiling.artifact import plan_values
     from fabricd.core.compiling.compile import plans_steps
+    from fabricd.core.entropy.freedom import freedom_steps, surface_freedom
     from fabricd.core.steps import finish
 
     declared = surface_at(surface)
     found = finish(plans_steps(declared))
     value = {
         "surfaceDigest": declared.digest,
+        "freedom": msgspec.to_builtins(surface_freedom(finish(freedom_steps(declared)))),
         "plans": plan_values(found.plans),
         "withoutPlan": [{"ref": row.ref, "reason": row.reason} for row in found.without],
         "cutRules": [{"ref": row.ref, "rules": row.cut} for row in found.cut],

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabricd.daemon.cli.talk import Complaint, say, visible
+from fabricd.core.plain import printable
+from fabricd.daemon.cli.talk import Complaint, say
 from fabricd.store.durable import Damaged, Loaded, Missing, read_bounded, shown
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def surface_at(path: Path) -> Surface:
         case Loaded(value=surface):
             return surface
         case Missing():
-            raise Complaint(f"{visible(shown(path))} does not exist")
+            raise Complaint(f"{printable(shown(path))} does not exist")
         case Damaged(reason=reason):
-            raise Complaint(f"{visible(shown(path))} is no surface: {reason}")
+            raise Complaint(f"{printable(shown(path))} is no surface: {reason}")
 
 
 def artifact_at(path: Path) -> Artifact:
@@ -47,9 +48,9 @@ def artifact_at(path: Path) -> Artifact:
         case Loaded(value=artifact):
             return artifact
         case Missing():
-            raise Complaint(f"{visible(shown(path))} does not exist")
+            raise Complaint(f"{printable(shown(path))} does not exist")
         case Damaged(reason=reason):
-            raise Complaint(f"{visible(shown(path))} is no artifact: {reason}")
+            raise Complaint(f"{printable(shown(path))} is no artifact: {reason}")
 
 
 def bytes_at(name: str, limit: int) -> bytes:
@@ -107,8 +108,8 @@ def measured(directory: Path, window: int | None = None, include_root: bool = Tr
             found = offline.measure(directory, window, None, advance, include_root)
     except OSError as error:
         raise Complaint(
-            f"{visible(shown(directory))} cannot be read: {error.strerror or error}"
+            f"{printable(shown(directory))} cannot be read: {error.strerror or error}"
         ) from None
     for skip in found.skipped:
-        say(f"skipped {visible(skip.path)}: {skip.reason}")
+        say(f"skipped {printable(skip.path)}: {skip.reason}")
     return found

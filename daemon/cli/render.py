@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fabricd.core.overview import words_for
-from fabricd.daemon.cli.talk import visible
+from fabricd.core.plain import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WORST = 8
@@ -39,7 +39,9 @@ def render_report(value: dict[str, Any], to_terminal: bool | None = None) -> str
         force_terminal=terminal,
         width=shutil.get_terminal_size((100, 24)).columns if terminal else 100,
         highlight=False,
-        soft_wrap=False,
+        # Names come from logs: `[red]` and `:smile:` in them are text.
+        markup=False,
+        emoji=False,
     )
     console.print(Group(*_sections(value)))
     # Padding to the full width is of use to nobody and breaks copied lines.
@@ -123,7 +125,7 @@ def _worst(value: dict[str, Any]) -> RenderableType | None:
     for row in rows[:_WORST]:
         count = rejections[row["ref"]]
         table.add_row(
-            visible(row["ref"]),
+            Text(printable(row["ref"])),
             f"{count:,}",
             f"{row['calls']:,}",
             _percent(count, row["calls"]),
@@ -148,7 +150,7 @@ def _models(value: dict[str, Any]) -> RenderableType | None:
     )
     for row in rows[:_MODELS]:
         table.add_row(
-            visible(row["model"]),
+            Text(printable(row["model"])),
             f"{row['invocationRejections']:,}",
             f"{row['actionOperations']:,}",
             _percent(row["invocationRejections"], row["actionOperations"]),
@@ -173,15 +175,15 @@ def _coverage(value: dict[str, Any]) -> RenderableType | None:
     if value["normalizedCalls"]:
         lines.append(Text(f"{value['normalizedCalls']:,} calls carry a repair witness"))
     for row in coverage["withoutPlan"][:_WITHOUT_PLAN]:
-        name = visible(row["ref"])
-        reason = visible(row["reason"])
+        name = printable(row["ref"])
+        reason = printable(row["reason"])
         count = "1 call" if row["calls"] == 1 else f"{row['calls']:,} calls"
         lines.append(Text(f"no plan for {name} ({count}): {reason}", style="dim"))
     more = len(coverage["withoutPlan"]) - _WITHOUT_PLAN
     if more > 0:
         lines.append(Text(f"and {more} more actions without a plan", style="dim"))
     for row in coverage["notJudged"][:_WITHOUT_PLAN]:
-        lines.append(Text(f"{visible(row['ref'])}: {visible(row['reason'])}", style="dim"))
+        lines.append(Text(f"{printable(row['ref'])}: {printable(row['reason'])}", style="dim"))
     if coverage["cutRules"]:
         lines.append(Text(f"{coverage['cutRules']} rules fell to the limit of 128 a plan"))
     if coverage["beyondLimit"]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import Any
 
 import click
 
-from fabricd.daemon.cli.talk import Complaint, ReaderGone, out, say
+from fabricd.daemon.cli.talk import ended, out, say
 
 _COMMANDS = {
     "run": "run",
@@ -86,13 +85,14 @@ def _see(error: click.ClickException) -> str:
 
 def run(arguments: list[str]) -> int:
     """Run a command line; gives the exit code."""
+    return ended(lambda: _click(arguments))
+
+
+def _click(arguments: list[str]) -> int:
     try:
         code: Any = cli.main(arguments, prog_name="fabricd", standalone_mode=False)
-    except Complaint as complaint:
-        say(str(complaint))
-        return complaint.code
-    except click.exceptions.Exit as ended:
-        return ended.exit_code
+    except click.exceptions.Exit as left:
+        return left.exit_code
     except click.Abort:
         return 130
     except click.exceptions.NoArgsIsHelpError as error:
@@ -101,10 +101,4 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         say(f"{error.format_message()}{_see(error)}")
         return error.exit_code
-    except ReaderGone:
-        # Python would complain about the pipe once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
-    except KeyboardInterrupt:
-        return 130
     return code if isinstance(code, int) else 0

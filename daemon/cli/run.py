@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from fabricd.daemon.cli.talk import Complaint, env, out, say, visible
+from fabricd.core.plain import printable
+from fabricd.daemon.cli.talk import Complaint, ReaderGone, env, out, say
 
 
 @click.command("run")
@@ -35,19 +36,21 @@ def command(report: bool, foreground: bool) -> int:
 
     try:
         log = open_log(config.log.level, configuration.log_file(config, env()))
-    except OSError as error:
-        claimed.held.close()
+    except BaseException as error:
         claimed.bound.unlink()
-        raise Complaint(f"the log file cannot be opened: {error}", FAILED) from None
+        claimed.held.close()
+        if isinstance(error, OSError):
+            raise Complaint(f"the log file cannot be opened: {error}", FAILED) from None
+        raise
 
     async def ready(running: Running) -> None:
         files = running.tailer.files
         say(
-            f"watching {visible(str(claimed.homes.sessions))}: {files.known} session files, "
+            f"watching {printable(str(claimed.homes.sessions))}: {files.known} session files, "
             f"{files.window} in the window; socket {claimed.bound.path}"
         )
         if report:
-            await _first_report(running)
+            await _try_first_report(running)
 
     try:
         serve(claimed.homes, config, claimed.bound, __version__, log, ready, claimed.held)
@@ -63,6 +66,14 @@ def _innermost(error: BaseException) -> str:
     while nested := getattr(inner, "exceptions", ()):
         inner = nested[0]
     return f"{type(inner).__name__}: {inner}"
+
+
+async def _try_first_report(running: Any) -> None:
+    try:
+        await _first_report(running)
+    except (Complaint, ReaderGone) as error:
+        # Whoever wanted to read it has gone; the daemon has other work.
+        say(f"the first report could not be printed: {error}")
 
 
 async def _first_report(running: Any) -> None:

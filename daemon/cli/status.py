@@ -1,19 +1,10 @@
-"""`fabricd status`: standard library only, because people and prompts call it often."""
+"""`fabricd status`, as the command line knows it."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
-from fabricd.core.plain import is_object
-from fabricd.daemon.cli.talk import Complaint, env, out, say, visible
-from fabricd.ipc.client import NeedsRestart, NotRunning, Ready, Unreachable, probe
-from fabricd.store.addresses import SocketPathTooLong, socket_path
-
-NOT_RUNNING = 3
-STALE = 4
+from fabricd.daemon.cli.asking import status
 
 
 @click.command("status")
@@ -23,84 +14,4 @@ def command(as_json: bool) -> int:
 
     Exits 0 when it is ready, 3 when none runs, 4 when it is of another version or does not answer.
     """
-    from fabricd import __version__
-
-    try:
-        path = socket_path(env())
-    except SocketPathTooLong as error:
-        raise Complaint(str(error), 78) from None
-    match probe(path, __version__):
-        case Ready(reply=reply):
-            out(_line(reply.result) if as_json else _words(reply.result))
-            return 0
-        case NeedsRestart(reason=reason, reply=reply):
-            if as_json:
-                known = reply.result if is_object(reply.result) else {}
-                out(_line({**known, "needsRestart": reason}))
-            say(f"the running daemon needs a restart: {reason}")
-            return STALE
-        case Unreachable(reason=reason):
-            if as_json:
-                out(_line({"state": "unreachable", "socket": path, "reason": reason}))
-            say(f"the daemon at {visible(path)} does not answer: {reason}")
-            return STALE
-        case NotRunning():
-            if as_json:
-                out(_line({"state": "not_running", "socket": path}))
-            say(f"no daemon runs (socket {visible(path)}); start one with: fabricd run")
-            return NOT_RUNNING
-
-
-def _line(value: dict[str, Any]) -> str:
-    return json.dumps(value) + "\n"
-
-
-def _words(status: dict[str, Any]) -> str:
-    files, report, artifact = status["files"], status["report"], status["artifact"]
-    rate = 100 * report["score"]
-    lines = [
-        f"{status['state']}: fabricd {status['version']} (protocol {status['protocol']}), "
-        f"pid {status['pid']}, up {_age(status['uptimeSeconds'])}, "
-        f"{status['rssBytes'] / 1048576:.0f} MiB",
-        f"home      {visible(status['home'])}",
-        f"socket    {visible(status['socket'])}",
-        f"files     {files['known']} known, {files['window']} in the window "
-        f"({_size(files['bytes'])}), {_size(files['behind'])} behind",
-        f"rejected  {report['invocationRejections']} of {report['actionOperations']} calls "
-        f"({rate:.2f} %)",
-        f"artifact  {_artifact(artifact)}",
-        f"compile   {_compile(status['lastCompile'])}",
-    ]
-    for ailment in status["degraded"]:
-        lines.append(f"degraded  {visible(ailment['what'])}: {visible(ailment['why'])}")
-        lines.append(f"          cure: {visible(ailment['cure'])}")
-    return "\n".join(lines) + "\n"
-
-
-def _artifact(artifact: dict[str, Any]) -> str:
-    text = f"{artifact['state']}, {artifact['plans']} plans"
-    if artifact.get("beyondLimit"):
-        text += f"; {artifact['beyondLimit']} actions beyond the first 1,000 get none"
-    return text + (f": {visible(artifact['reason'])}" if "reason" in artifact else "")
-
-
-def _compile(finished: dict[str, Any] | None) -> str:
-    if finished is None:
-        return "none yet"
-    words = finished["outcome"].replace("_", " ")
-    return f"{words}: {visible(finished['reason'])}" if "reason" in finished else str(words)
-
-
-def _age(seconds: float) -> str:
-    whole = int(seconds)
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if whole >= size:
-            return f"{whole // size} {unit}"
-    return f"{whole} s"
-
-
-def _size(count: int) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
+    return status(as_json)

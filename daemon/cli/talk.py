@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import NoReturn
+from collections.abc import Callable, Mapping
+
+from fabricd.core.plain import printable
 
 FAILED = 1
 USAGE = 2
@@ -28,7 +28,7 @@ class ReaderGone(Exception):
 def say(message: str) -> None:
     """Talk, on stderr: one line, whatever untrusted text it quotes."""
     with contextlib.suppress(OSError, AttributeError):
-        sys.stderr.write(f"fabricd: {visible(message)}\n")
+        sys.stderr.write(f"fabricd: {printable(message)}\n")
         sys.stderr.flush()
 
 
@@ -52,19 +52,19 @@ def out(data: str | bytes) -> None:
         raise Complaint(f"standard output cannot be written: {reason}", FAILED) from None
 
 
-def visible(text: str) -> str:
-    """Untrusted text for a terminal: control characters and lone surrogates are spelled out."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "replace").decode()
-        for char in text
-    )
-
-
-def no_such(path: Path, error: OSError) -> NoReturn:
-    """Complain about a path that cannot be read."""
-    from fabricd.store.durable import shown
-
-    raise Complaint(f"{visible(shown(path))} cannot be read: {error.strerror or error}")
+def ended(command: Callable[[], int]) -> int:
+    """Run a command and turn the ways in which it may end early into an exit code."""
+    try:
+        return command()
+    except Complaint as complaint:
+        say(str(complaint))
+        return complaint.code
+    except ReaderGone:
+        # Python would complain about the pipe once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KeyboardInterrupt:
+        return 130
 
 
 def env() -> Mapping[str, str]:

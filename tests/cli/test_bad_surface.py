@@ -29,8 +29,8 @@ BAD = {
     "depth 200": (surface_of() [:-2] + b"[" * 200 + b"]" * 200 + b"]}", "levels"),
     "depth 100,000": (b"[" * 100_000, "levels"),
     "NaN": (b'{"version":1,"actions":[],"x":NaN}', "NaN"),
-    "1e400": (b'{"version":1,"actions":[],"x":1e400}', "1e400"),
-    "10^400": (b'{"version":1,"actions":[],"x":1' + b"0" * 400 + b"}", "double"),
+    "1e400": (b'{"version":1,"actions":[{"ref":"a","inputSchema":{"minimum":1e400}}]}', "1e400"),
+    "10^400": (b'{"version":1,"actions":[{"ref":"a","x":1' + b"0" * 400 + b"}]}", "double"),
 }  # fmt: skip
 
 

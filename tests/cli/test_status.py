@@ -30,7 +30,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     def quickly(path: str, version: str) -> Probe:
         return probe(path, version, 0.5)
 
-    monkeypatch.setattr("fabricd.daemon.cli.status.probe", quickly)
+    monkeypatch.setattr("fabricd.daemon.cli.asking.probe", quickly)
 
 
 def answer(result: object, version: str, protocol: int = PROTOCOL) -> bytes:

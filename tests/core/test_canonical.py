@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from fabricd.core.canonical import (
     as_given,
-    by_units,
     collated,
     digest,
     digest_members,
-    doubled,
     pretty,
     string_text,
     text,
@@ -42,6 +40,15 @@ def shuffled(value: Any, rng: random.Random) -> Any:
         rng.shuffle(members)
         return dict(members)
     return [shuffled(item, rng) for item in value] if isinstance(value, list) else value
+
+
+def doubled(value: Any) -> Any:
+    """The value as a reader holds it that knows only doubles."""
+    if isinstance(value, dict):
+        return {key: doubled(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [doubled(item) for item in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 @given(json_values(), st.randoms(use_true_random=False))
@@ -118,7 +125,6 @@ def test_keys_that_collate_equal_are_ordered_all_the_same() -> None:
 
 def test_other_orders_are_taken_as_asked() -> None:
     keys = ["b", "_", "A"]
-    assert text(dict.fromkeys(keys), by_units) == '{"A":null,"_":null,"b":null}'
     assert text(dict.fromkeys(keys), as_given) == '{"b":null,"_":null,"A":null}'
 
 

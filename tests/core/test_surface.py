@@ -108,4 +108,4 @@ def test_a_schema_may_nest_64_levels_deep(levels: int, sound: bool) -> None:
 
 def test_hashing_a_surface_pauses_between_actions() -> None:
     data = written({"version": 1, "actions": [{"ref": str(n)} for n in range(33)]})
-    assert sum(1 for _ in surface_steps(data)) == 4
+    assert sum(1 for _ in surface_steps(data)) >= 2 * (33 // 8)

@@ -30,6 +30,9 @@ class Recording:
     def compile_finished(self, fields: Mapping[str, object]) -> None:
         self.told.append(("compile_finished", fields))
 
+    def compile_failed(self, error: BaseException) -> None:
+        self.told.append(("compile_failed", error))
+
     def gate_rejected(self, reasons: tuple[str, ...]) -> None:
         self.told.append(("gate_rejected", reasons))
 

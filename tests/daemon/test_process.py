@@ -271,6 +271,58 @@ def test_kill_at_random_points_loses_and_doubles_nothing(tmp_path: Path) -> None
     assert records > 20 and torn == 0
 
 
+def test_a_first_report_that_nobody_reads_does_not_end_it(tmp_path: Path) -> None:
+    with daemon(tmp_path) as subject:
+        line = trace_line(random.Random(7)).replace(b"mcp.demo.search", b"[/red] :smile:")
+        (subject.sessions / "s.jsonl").write_bytes(line + b"\n")
+        command = [sys.executable, "-m", "fabricd", "run", "--report"]
+        reading, writing = os.pipe()
+        os.close(reading)
+        with subject.log.open("ab") as log:
+            subject.process = subprocess.Popen(
+                command, env=subject.env, stdout=writing, stderr=log, stdin=subprocess.DEVNULL
+            )
+        os.close(writing)
+        subject.until(lambda: "could not be printed" in subject.log.read_text(), 20.0)
+        assert subject.status()["state"] == "ready"
+        assert subject.stop() == 0
+
+
+def test_it_runs_with_standard_error_closed(tmp_path: Path) -> None:
+    with daemon(tmp_path) as subject:
+        command = ["sh", "-c", 'exec "$0" -m fabricd run 2>&-', sys.executable]
+        subject.process = subprocess.Popen(command, env=subject.env, stdin=subprocess.DEVNULL)
+        subject.log.touch()
+        subject.until(lambda: subject.status()["state"] == "ready", 20.0)
+        assert subject.stop() == 0
+
+
+def test_more_clients_than_descriptors_do_not_end_it(tmp_path: Path) -> None:
+    with daemon(tmp_path) as subject:
+        command = ["sh", "-c", 'ulimit -n 40; exec "$0" -m fabricd run', sys.executable]
+        with subject.log.open("ab") as log:
+            subject.process = subprocess.Popen(
+                command, env=subject.env, stderr=log, stdout=log, stdin=subprocess.DEVNULL
+            )
+        subject.until(lambda: subject.status()["state"] == "ready", 20.0)
+        clients = [socket.socket(socket.AF_UNIX) for _ in range(50)]
+        for client in clients:
+            client.settimeout(1.0)
+            client.connect(subject.socket)
+        time.sleep(0.5)
+        for client in clients:
+            client.close()
+        subject.until(lambda: subject.status()["state"] == "ready", 10.0)
+
+
+def test_untrusted_text_reaches_no_terminal_raw(tmp_path: Path) -> None:
+    with daemon(tmp_path) as subject:
+        subject.start()
+        subject.call("turn_end", {"transcript_path": "\x1b[31mred\x00"})
+        subject.until(lambda: "transcript_ignored" in subject.log.read_text())
+        assert "\x1b[31m" not in subject.log.read_text()
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Path:
     folder = tmp_path / "disk"

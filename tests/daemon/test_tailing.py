@@ -11,12 +11,18 @@ import pytest
 
 from fabricd.core.entropy.meter import Catalog, report
 from fabricd.core.evidence import Evidence
+from fabricd.core.sessions.pi import ScanState, scan_steps
+from fabricd.core.steps import finish
 from fabricd.daemon.books import Books
+from fabricd.daemon.checkpointer import Checkpointer
 from fabricd.daemon.clock import SystemClock
 from fabricd.daemon.health import Health
 from fabricd.daemon.offline import measure
 from fabricd.daemon.tailer import Tailer
+from fabricd.store import checkpoints
+from fabricd.store.durable import Loaded
 from fabricd.store.homes import Homes
+from fabricd.store.sessions import OpenLog
 from tests.daemon.recording import Recording
 from tests.harness import prose_line, trace_line
 
@@ -178,16 +184,23 @@ async def test_random_growth_in_random_cuts_equals_a_clean_measure(bench: Bench)
     await bench.check()
 
 
-async def test_cancelling_a_pass_at_any_await_loses_and_doubles_nothing(bench: Bench) -> None:
+async def test_cancelling_a_pass_at_any_await_loses_and_doubles_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every step gives way, so that a cancellation can come between any two of them.
+    monkeypatch.setattr("fabricd.daemon.cooperate.SLICE_SECONDS", 0.0)
     rng = random.Random(9)
     for number in range(3):
         lines = (trace_line(rng, 300) + b"\n" for _ in range(2))
         bench.append(f"s{number}.jsonl", b"".join(lines))
     for turns in range(60):
         bench.append("s1.jsonl", trace_line(rng) + b"\n")
+        if turns % 15 == 14:
+            many = (trace_line(rng, 12) + b"\n" for _ in range(300))
+            bench.append("s2.jsonl", b"".join(many))
         async with anyio.create_task_group() as group:
             group.start_soon(bench.tailer.read_all)
-            for _ in range(turns):
+            for _ in range(turns * 4):
                 await anyio.lowlevel.checkpoint()
             group.cancel_scope.cancel()
         if turns % 7 == 0:
@@ -197,6 +210,60 @@ async def test_cancelling_a_pass_at_any_await_loses_and_doubles_nothing(bench: B
     await bench.check()
     open_files = [os.readlink(f"/proc/self/fd/{fd}") for fd in _descriptors()]
     assert not [name for name in open_files if name.endswith(".jsonl")]
+
+
+async def test_a_checkpoint_never_sees_half_of_a_commit(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabricd.daemon.cooperate.SLICE_SECONDS", 0.0)
+    rng = random.Random(10)
+    path = bytes(bench.append("a.jsonl", trace_line(rng) + b"\n"))
+    await bench.tailer.read_all()
+    bench.append("a.jsonl", b"".join(trace_line(rng, 12) + b"\n" for _ in range(400)))
+    keeper = Checkpointer(tmp_path / "cp", bench.books, Health(bench.telemetry), bench.telemetry)
+    seen = 0
+    async with anyio.create_task_group() as group:
+        group.start_soon(bench.tailer.read_all)
+        for _ in range(4000):
+            await anyio.lowlevel.checkpoint()
+            if not bench.books._changed:
+                continue
+            await keeper.flush()
+            match checkpoints.load(tmp_path / "cp"):
+                case Loaded(value=books):
+                    book = books[path]
+                    assert book.mark is not None
+                    seen += 1
+                    with OpenLog(path) as log:
+                        data = log.read(0, book.mark.offset)
+                    clean, _ = finish(scan_steps(data, ScanState()))
+                    assert book.evidence == clean
+                case other:
+                    raise AssertionError(other)
+    assert seen >= 1
+
+
+async def test_what_cannot_be_read_is_visible_until_it_can(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(11)
+    bench.append("a.jsonl", trace_line(rng) + b"\n")
+    bench.append("b.jsonl", trace_line(rng) + b"\n")
+
+    def refuse(path: bytes) -> OpenLog:
+        if path.endswith(b"a.jsonl"):
+            raise PermissionError(13, "Permission denied")
+        return OpenLog(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fabricd.daemon.tailer.OpenLog", refuse)
+        await bench.tailer.read_all()
+        await bench.tailer.read_all()
+    assert bench.telemetry.names() == ["health_degraded"]
+    assert (await bench.books.report(Catalog())).totals.traces == 1
+    await bench.tailer.read_all()
+    assert bench.telemetry.names() == ["health_degraded", "health_recovered"]
+    await bench.check()
 
 
 def _descriptors() -> list[str]:

@@ -207,6 +207,40 @@ def test_a_file_cut_while_it_is_read_is_read_anew_next_time(reader: Reader) -> N
     assert reader.said == reader.clean
 
 
+@pytest.mark.parametrize("kept", [0, 20, 60])
+def test_an_open_end_cut_while_it_is_read_no_longer_counts(reader: Reader, kept: int) -> None:
+    data = rec(1) + rec(2)[:-1]
+    reader.put(data)
+    with OpenLog(os.fsencode(reader.path)) as opened:
+        steps = read_steps(opened, SessionBook(), LATER)
+        next(steps)
+        os.truncate(reader.path, len(rec(1)) + kept)
+        reader.tick()
+        want = steps.send(data)
+        try:
+            while True:
+                want = next(steps) if want is None else steps.send(opened.read(want.offset))
+        except StopIteration as end:
+            reader.book = finish(commit_steps(end.value))
+    reader.read()
+    assert reader.said == reader.clean
+    assert reader.said.traces == 1
+
+
+@pytest.mark.parametrize("tail", [b"", rec(2)[:-1], rec(2)[:40]])
+@pytest.mark.parametrize("now_ns", [LATER, 0], ids=["old", "young"])
+def test_after_a_restart_only_the_open_end_is_read_again(
+    reader: Reader, tail: bytes, now_ns: int
+) -> None:
+    reader.put(rec(1) + tail)
+    reader.read(now_ns)
+    reader.book = reader.book.durable()
+    found = reader.read(now_ns)
+    assert found.bytes_read == len(tail)
+    assert not isinstance(found.decision, Restart)
+    assert reader.said == reader.clean
+
+
 def test_a_pass_given_up_changes_nothing(reader: Reader) -> None:
     reader.put(rec(1))
     reader.read()

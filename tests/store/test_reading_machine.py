@@ -97,6 +97,12 @@ class SessionFile(RuleBasedStateMachine):
         # Appending nothing only touches the file, which may as well have been rewritten.
         self.continued = self.continued and continued and data != b""
         self.rest = b""
+        self.perhaps_look()
+
+    def perhaps_look(self) -> None:
+        """Mostly somebody looks at once; now and then more happens first."""
+        if self.number % 3:
+            self.look(self.number % 3)
 
     def exists(self) -> bool:
         return self.path.exists()
@@ -117,6 +123,12 @@ class SessionFile(RuleBasedStateMachine):
         cut = int(len(whole) * part)
         self.put(whole[:cut], "ab", continued=True)
         self.rest = whole[cut:] + b"\n"
+
+    @precondition(exists)
+    @rule(kind=kinds)
+    def append_without_an_end(self, kind: str) -> None:
+        self.put(self.made(kind), "ab", continued=True)
+        self.rest = b"\n"
 
     @precondition(lambda self: self.rest and self.exists())
     @rule()
@@ -183,6 +195,8 @@ class SessionFile(RuleBasedStateMachine):
         loaded = checkpoints.load(self.saved)
         assert isinstance(loaded, Loaded)
         self.book = loaded.value[b"session"]
+        if self.exists():
+            self.perhaps_look()
 
     def one_pass(self, now_ns: int) -> Pass:
         with OpenLog(os.fsencode(self.path)) as opened:
@@ -223,7 +237,7 @@ class SessionFile(RuleBasedStateMachine):
 
 
 CAREFULLY = settings(
-    max_examples=50,
+    max_examples=150,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -6,16 +6,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fabricd.core.canonical import digest
 from fabricd.core.compiling.artifact import Artifact, Gate, Overlay, Quarantine, artifact_bytes
 from fabricd.core.compiling.compile import (
     Plans,
     compile_plans,
-    normalizers_steps,
     ordered_actions,
     plans_steps,
 )
+from fabricd.core.compiling.gate import trialled_steps
 from fabricd.core.model import Action, Plan, Surface
 from fabricd.core.normalform.derive import derive
 from fabricd.core.steps import finish
@@ -78,8 +79,8 @@ def test_every_action_has_a_plan_or_a_reason(actions: tuple[Action, ...]) -> Non
 def test_every_plan_has_a_normalizer_that_proves_it(actions: tuple[Action, ...]) -> None:
     surface = Surface(actions, "")
     found = finish(plans_steps(surface))
-    built = finish(normalizers_steps(surface, found))
-    assert {ref: normalizer.plan for ref, normalizer in built.items()} == {
+    built = finish(trialled_steps(surface, found.plans))
+    assert {ref: trialled.normalizer.plan for ref, trialled in built.items()} == {
         plan.ref: plan for plan in found.plans
     }
 
@@ -164,8 +165,9 @@ def test_other_plans_replace_the_artifact(refs: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("refs", [(), ("a",)])
-def test_a_legacy_artifact_is_always_replaced(refs: tuple[str, ...]) -> None:
-    found = compile_plans(plans(*refs), "s" * 64, 0.25, LEGACY)
+@pytest.mark.parametrize("previous", [LEGACY, replace(LEGACY, overlays=(), quarantined=())])
+def test_a_legacy_artifact_is_always_replaced(previous: Artifact, refs: tuple[str, ...]) -> None:
+    found = compile_plans(plans(*refs), "s" * 64, 0.25, previous)
     assert found.status == "compiled"
     assert found.artifact is not None
     assert (found.artifact.version, found.artifact.overlays, found.artifact.quarantined) == (

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.core.compiling.gate import Cost, GateVerdict, cost_of, replay_steps
+from fabricd.core.compiling.gate import Cost, GateVerdict, Trialled, cost_of, replay_steps
 from fabricd.core.model import AuditCall, Rule
 from fabricd.core.normalform.apply import Applied, Normalizer
 from fabricd.core.steps import finish
+from fabricd.core.validation import Validator
 from tests.core.making import Json
 from tests.core.schemas import cases
 
@@ -59,8 +60,12 @@ class Careless(Normalizer):
         )
 
 
+def trialled(normalizer: Normalizer) -> Trialled:
+    return Trialled(normalizer, Validator(normalizer.schema))
+
+
 def replayed(normalizer: Normalizer, *calls: AuditCall) -> GateVerdict:
-    return finish(replay_steps(calls, {"a": normalizer}))
+    return finish(replay_steps(calls, {"a": trialled(normalizer)}))
 
 
 @pytest.mark.parametrize(
@@ -89,19 +94,21 @@ def test_an_honest_normalizer_costs_nothing() -> None:
 def test_derived_plans_never_cost_anything(case: tuple[Json, Json]) -> None:
     schema, args = case
     normalizer = Normalizer("a", schema)
-    cost, repaired = cost_of(normalizer, AuditCall("a", args))
+    cost, repaired = cost_of(trialled(normalizer), AuditCall("a", args))
     assert cost is None
     assert repaired == normalizer.apply(args).changed
 
 
 def test_calls_without_a_plan_are_not_replayed() -> None:
-    verdict = finish(replay_steps([AuditCall("b", {}), GOOD], {"a": Normalizer("a", SCHEMA)}))
+    verdict = finish(
+        replay_steps([AuditCall("b", {}), GOOD], {"a": trialled(Normalizer("a", SCHEMA))})
+    )
     assert verdict.replayed == 1
 
 
 @given(st.integers(0, 70))
 def test_a_replay_pauses_after_every_sixteenth_call(count: int) -> None:
-    steps = replay_steps([GOOD] * count, {"a": Normalizer("a", SCHEMA)})
+    steps = replay_steps([GOOD] * count, {"a": trialled(Normalizer("a", SCHEMA))})
     assert sum(1 for _ in steps) == count // 16
 
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.core.javascript import MAX_SAFE_INTEGER, number_text
+from fabricd.core.javascript import number_text
 from fabricd.core.normalform.forms import form, number_of, unique_forms
+from fabricd.core.plain import MAX_SAFE_INTEGER
 from tests.core.normalform import oracle
 from tests.core.schemas import oracle_form, oracle_unique
 from tests.core.strategies import texts
