@@ -131,9 +131,9 @@ def _sentence(error: Any) -> str:
 
 
 def _suggestion(where: str) -> str:
-    from rapidfuzz import process
+    from rapidfuzz import fuzz, process
 
-    match = process.extractOne(where, known_keys(), score_cutoff=60)
+    match = process.extractOne(where, known_keys(), scorer=fuzz.ratio, score_cutoff=60)
     return f"; did you mean {match[0]}?" if match else f"; known are {', '.join(known_keys())}"
 
 

@@ -135,6 +135,7 @@ class Supervisor:
 
     async def run(self, ready: Ready | None = None) -> None:
         """Run until stopped."""
+        started = self._clock.monotonic()
         async with anyio.create_task_group() as outer:
             outer.start_soon(self._heed_signals)
             await outer.start(self._server.run)
