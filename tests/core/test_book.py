@@ -44,6 +44,13 @@ def test_a_durable_book_is_durable(book: SessionBook) -> None:
     assert book.durable().durable() == book.durable()
 
 
+@given(books)
+def test_the_whole_of_a_book_is_its_evidence_and_its_open_end(book: SessionBook) -> None:
+    before = (structs.replace(book.evidence), structs.replace(book.open_end))
+    assert book.whole().traces == book.evidence.traces + book.open_end.traces
+    assert (book.evidence, book.open_end) == before
+
+
 def test_books_share_nothing() -> None:
     one, other = SessionBook(), SessionBook()
     one.evidence.traces += 1

@@ -43,6 +43,14 @@ def unordered(evidence: Evidence) -> Evidence:
     return evidence
 
 
+@few
+@given(evidences)
+def test_size_counts_what_adding_has_to_touch(a: Evidence) -> None:
+    flows = sum(len(task.flows) for task in a.tasks.values())
+    shapes = sum(len(tally.shapes) for tally in a.refs.values())
+    assert a.size == len(a.refs) + shapes + flows + len(a.audit_spans)
+
+
 def of(*operations: Json, **more: object) -> Evidence:
     """Evidence of one trace."""
     return scanned(log(record(trace(*operations, **more))))[0]

@@ -8,7 +8,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fabricd.core.javascript import (
-    MAX_SAFE_INTEGER,
     WHITE_SPACE,
     NumberOutOfRange,
     as_double,
@@ -197,8 +196,3 @@ def test_a_plain_sum_rounds_at_every_step() -> None:
     assert plain_sum([1e16, 1.0, 1.0]) == 1e16
     assert plain_sum([0.1] * 10) == 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1
     assert plain_sum([]) == 0.0
-
-
-def test_safe_integers_end_where_doubles_skip_one() -> None:
-    assert float(MAX_SAFE_INTEGER) + 1 == float(MAX_SAFE_INTEGER + 2) - 0.0
-    assert float(MAX_SAFE_INTEGER) != float(MAX_SAFE_INTEGER + 1)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.core.nesting import TooDeep, deeper_than, depth_steps, may_exceed, require_depth
+from fabricd.core.nesting import (
+    TooDeep,
+    deeper_than,
+    depth_steps,
+    may_exceed,
+    require_depth,
+    value_deeper_than,
+)
 from tests.core.strategies import json_values, texts
 
 
@@ -56,6 +63,24 @@ def test_depth_of_json_is_the_depth_of_its_value(value: Any, escaped: bool) -> N
     data = json.dumps(value, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
     for levels in range(value_depth(value) + 2):
         assert deeper_than(data, levels) == (value_depth(value) > levels)
+
+
+@given(nested)
+def test_a_decoded_value_is_as_deep_as_its_text(value: Any) -> None:
+    for levels in range(1, value_depth(value) + 2):
+        assert value_deeper_than(value, levels) == (value_depth(value) > levels)
+
+
+def test_the_depth_of_a_value_is_found_without_recursion() -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value, {}]
+    assert value_deeper_than(value, 64)
+    assert value_deeper_than(value, 100_000)
+    assert not value_deeper_than(value, 100_001)
+    while value:
+        # Taken apart by hand: letting go of it at once would recurse.
+        value = value[0]
 
 
 @given(quotes_and_brackets, st.integers(1, 4))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fabricd.core.compiling.compile import plans_steps
@@ -10,6 +12,7 @@ from fabricd.core.overview import (
     aside_of,
     corpus_steps,
     coverage_of,
+    is_overview,
     overview_value,
     skipped_of,
     words_for,
@@ -108,3 +111,19 @@ def test_the_overview_begins_with_the_report_and_adds_to_it() -> None:
     assert (value["normalizedCalls"], value["rejections"]) == (1, {"a": 1})
     assert value["coverage"] is None
     assert list(value["sessions"]) == [{"file": "s", "operations": 2, "score": 0.5}]
+
+
+def test_an_overview_is_recognised_after_a_journey_as_json() -> None:
+    evidence = of(calls("a", **REJECTED))
+    surface = Surface((Action("a", SCHEMA), Action("b", None)), "")
+    measured = report(evidence, Catalog())
+    coverage = coverage_of(finish(plans_steps(surface)), measured, aside_of(evidence))
+    corpus = finish(corpus_steps([("s", evidence)], Catalog()))
+    for covered in (None, coverage):
+        value = overview_value(measured, aside_of(evidence), corpus, covered)
+        travelled = json.loads(json.dumps(value))
+        assert is_overview(travelled)
+        assert is_overview(travelled | {"more": 1})
+        for name in ("score", "skipped", "trend", "totals"):
+            assert not is_overview({key: travelled[key] for key in travelled if key != name})
+    assert not any(map(is_overview, [None, [], {}, "overview"]))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fabricd.core.book import ADAPTER, SessionBook
 from fabricd.core.resume import FileStat, Mark, print_of
+from fabricd.store import checkpoints
 from fabricd.store.checkpoints import encode_book, load, save
 from fabricd.store.durable import Damaged, Loaded, Missing
 from tests.core.making import assistant, log, operation, record, scanned, trace
@@ -82,6 +83,16 @@ def test_books_of_several_sessions_are_kept_by_path(tmp_path: Path) -> None:
     assert load(path) == Loaded({name: book.durable() for name, book in books.items()}, b"")
     save(path, [])
     assert load(path) == Loaded({}, b"")
+
+
+def test_books_beyond_what_can_be_loaded_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "MAX_BYTES", 5 * len(EMPTY))
+    path = tmp_path / "checkpoints.msgpack"
+    save(path, [(b"%d" % n, EMPTY) for n in range(9)])
+    monkeypatch.undo()
+    assert load(path) == Loaded({b"0": SessionBook(), b"1": SessionBook()}, b"")
 
 
 def test_no_file_is_no_books(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fabricd.store import durable
 from fabricd.store.durable import Damaged, Missing, read_bounded, shown
 
 
@@ -42,6 +43,25 @@ def test_what_is_not_there_is_missing(tmp_path: Path) -> None:
 def test_a_file_in_place_of_its_folder_gives_no_bytes(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert not isinstance(read_bounded(tmp_path / "file" / "a", 5), bytes)
+
+
+def test_a_pipe_that_says_nothing_or_too_much_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(durable, "_PIPE_SECONDS", 0.05)
+    reader, writer = os.pipe()
+    path = Path(f"/dev/fd/{reader}")
+    try:
+        found = read_bounded(path, 9, pipes=True)
+        assert isinstance(found, Damaged)
+        assert "nothing was written" in found.reason
+        os.write(writer, b"1234567890")
+        found = read_bounded(path, 9, pipes=True)
+        assert isinstance(found, Damaged)
+        assert "larger" in found.reason
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 def _write_and_close(descriptor: int, data: bytes) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from fabricd.core.sessions import records
-from fabricd.core.sessions.records import Malformed, Split, Tail, split, values_of
+from fabricd.core.sessions.records import Malformed, Split, Tail, records_of, split, values_of
 from tests.core.making import line
 from tests.core.strategies import json_values, pieces
 
@@ -148,6 +148,14 @@ def _as_read(value: object) -> object:
 def test_what_is_not_json_is_malformed(bad: bytes) -> None:
     with pytest.raises(Malformed):
         values_of(bad)
+
+
+def test_a_line_is_one_value_or_several_objects() -> None:
+    for sound, count in [(b"", 0), (b"5", 1), (b"[1]", 1), (b"{}", 1), (b"{}{} {}", 3)]:
+        assert len(records_of(sound)) == count
+    for glued in (b"{}5", b"null{}", b"[][]", b"5 5", b"{}[]{}"):
+        with pytest.raises(Malformed, match="not all of them objects"):
+            records_of(glued)
 
 
 def test_bytes_that_are_not_utf8_are_replaced() -> None:

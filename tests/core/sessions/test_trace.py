@@ -12,8 +12,6 @@ from fabricd.core.sessions import pi
 from fabricd.core.sessions.trace import (
     MAX_TRACE_BYTES,
     REASONS,
-    is_count,
-    is_number,
     is_safe_key,
     refusal,
     rules_of,
@@ -209,13 +207,6 @@ def test_a_record_may_nest_512_levels_deep(levels: int, reason: str) -> None:
     value = line(record(trace(operation(args={"x": "@"}))))
     data = value.replace(b'"@"', b"[" * arrays + b"]" * arrays)
     assert scanned(data + b"\n")[0].refused == {reason: 1}
-
-
-def test_a_count_is_a_safe_integer_of_either_number_type() -> None:
-    assert all(map(is_count, [0, 0.0, -0.0, 1.0, 2**53 - 1]))
-    assert not any(map(is_count, [-1, 0.5, 2**53, True, "1", None, float("nan"), float("inf")]))
-    assert is_number(1.0, 1)
-    assert not any(is_number(value, 1) for value in (True, "1", None, 1.5))
 
 
 def test_prototype_names_and_long_names_are_no_safe_keys() -> None:
