@@ -30,15 +30,18 @@ def _add_counts(into: dict[str, int], more: Mapping[str, int]) -> None:
 
 
 class RefTally(Struct):
-    """Counts of one action: outcomes, shapes, failure stages and churn pairs."""
+    """Counts of one action: outcomes, shapes, failure stages.
+
+    `churn` are the distances of its retries in millionths, in order: the report adds them up as
+    doubles, and the sum of doubles depends on their order.
+    """
 
     succeeded: int = 0
     failed: int = 0
     aborted: int = 0
     timed_out: int = 0
     rejections: int = 0
-    churn_pairs: int = 0
-    churn_millionths: int = 0
+    churn: list[int] = field(default_factory=list[int])
     shapes: dict[str, int] = field(default_factory=dict[str, int])
     stages: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -54,8 +57,7 @@ class RefTally(Struct):
         self.aborted += more.aborted
         self.timed_out += more.timed_out
         self.rejections += more.rejections
-        self.churn_pairs += more.churn_pairs
-        self.churn_millionths += more.churn_millionths
+        self.churn.extend(more.churn)
         _add_counts(self.shapes, more.shapes)
         _add_counts(self.stages, more.stages)
 
@@ -140,7 +142,8 @@ class Evidence(Struct):
     """Everything a stretch of one session, or a sum of stretches, says.
 
     `audit_spans` are (offset, length) of the trace lines that carry audits, in file bytes; they
-    mean something only within one session. `refused` counts traces by the guard's reason.
+    mean something only within one session. `refused` counts traces by the guard's reason. `churn`
+    are the distances of all retries in millionths, in order of occurrence.
     """
 
     traces: int = 0
@@ -154,6 +157,7 @@ class Evidence(Struct):
     losses: Losses = field(default_factory=Losses)
     normal_forms: NormalFormTally = field(default_factory=NormalFormTally)
     audit_spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    churn: list[int] = field(default_factory=list[int])
 
     def add(self, more: Evidence) -> None:
         """Add what another stretch says; `more` is left as it was."""
@@ -173,6 +177,7 @@ class Evidence(Struct):
         self.losses.add(more.losses)
         self.normal_forms.add(more.normal_forms)
         self.audit_spans.extend(more.audit_spans)
+        self.churn.extend(more.churn)
 
     def ref(self, name: str) -> RefTally:
         """The tally of an action, made on first use."""
@@ -199,7 +204,8 @@ class Evidence(Struct):
     def size(self) -> int:
         """How many counts there are: what adding this evidence costs."""
         shapes = sum(1 + len(tally.shapes) for tally in self.refs.values())
-        return shapes + sum(len(task.flows) for task in self.tasks.values()) + len(self.audit_spans)
+        flows = sum(len(task.flows) for task in self.tasks.values())
+        return shapes + flows + len(self.audit_spans) + len(self.churn)
 
     @property
     def is_empty(self) -> bool:
@@ -287,8 +293,9 @@ def _count_operations(
         seen = tally.shapes
         seen[shape] = seen.get(shape, 0) + 1
         if waiting and ref in waiting:
-            tally.churn_pairs += 1
-            tally.churn_millionths += distance_millionths(waiting.pop(ref), shape)
+            distance = distance_millionths(waiting.pop(ref), shape)
+            tally.churn.append(distance)
+            evidence.churn.append(distance)
         outcome = operation.outcome
         if outcome == "succeeded":
             tally.succeeded += 1

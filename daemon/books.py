@@ -171,8 +171,8 @@ class Books:
             if held is not None and held[1] is not catalog:
                 self._rows.clear()
             totals = await self._summed()
-            tasks = dict.fromkeys(task for piece in self._pieces() for task in piece.tasks)
-            steps: Steps[Report] = report_steps(totals, catalog, self._rows, tasks)
+            pieces = tuple(self._pieces())
+            steps: Steps[Report] = report_steps(totals, catalog, self._rows, pieces)
             report = await drive(steps)
             self._report = (self.revision, catalog, report)
             return report

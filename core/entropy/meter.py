@@ -5,7 +5,7 @@ Metric 3 is rejections ÷ action operations. Everything else in the report is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -115,8 +115,8 @@ def ratio(part: float, whole: float) -> float:
     return round6(part / whole) if whole else 0.0
 
 
-def _churn(millionths: int, pairs: int) -> float:
-    return ratio(millionths / MILLION, pairs)
+def _churn(distances: Sequence[int]) -> float:
+    return ratio(plain_sum(distance / MILLION for distance in distances), len(distances))
 
 
 def _shape_rows(shapes: Mapping[str, int]) -> tuple[ShapeCount, ...]:
@@ -124,8 +124,14 @@ def _shape_rows(shapes: Mapping[str, int]) -> tuple[ShapeCount, ...]:
     return tuple(ShapeCount(shape, count) for shape, count in ranked[:_SHAPES])
 
 
-def ref_row(ref: str, tally: RefTally, catalog: Catalog) -> RefRow:
-    """The report row of one action; depends on nothing but its arguments."""
+def ref_row(
+    ref: str, tally: RefTally, catalog: Catalog, churn: Sequence[int] | None = None
+) -> RefRow:
+    """The report row of one action; depends on nothing but its arguments.
+
+    Args:
+        churn: the tally's distances in order of occurrence, where it holds them in another.
+    """
     return RefRow(
         ref=ref,
         calls=tally.calls,
@@ -134,7 +140,7 @@ def ref_row(ref: str, tally: RefTally, catalog: Catalog) -> RefRow:
         shape_signatures=_shape_rows(tally.shapes),
         shape_entropy_bits=shannon(tally.shapes.values()),
         failure_stage_entropy_bits=shannon(tally.stages.values()),
-        churn_rate=_churn(tally.churn_millionths, tally.churn_pairs),
+        churn_rate=_churn(tally.churn if churn is None else churn),
         lexicon_rows=catalog.lexicon.get(ref, 0),
         static_freedom=catalog.freedom.get(ref, 0.0),
         score=ratio(tally.rejections, tally.calls),
@@ -185,31 +191,33 @@ def report_steps(
     evidence: Evidence,
     catalog: Catalog,
     rows: dict[str, RefRow] | None = None,
-    tasks: Iterable[str] | None = None,
+    pieces: Sequence[Evidence] | None = None,
 ) -> Steps[Report]:
     """Measure, yielding between batches of actions.
 
     Args:
         rows: rows computed earlier from tallies that have not changed; missing ones are added.
-        tasks: all tasks of the evidence in order of first appearance, where the evidence itself
-            was put together in another order.
+        pieces: what the evidence is the sum of, in the order in which it counts, where the
+            evidence itself was put together in another order.
     """
     known = {} if rows is None else rows
+    parts = (evidence,) if pieces is None else pieces
     refs = sorted_by_units(evidence.refs)
     pending = 0
     for ref in refs:
         if ref not in known:
-            known[ref] = ref_row(ref, evidence.refs[ref], catalog)
+            churn = [d for part in parts if ref in part.refs for d in part.refs[ref].churn]
+            known[ref] = ref_row(ref, evidence.refs[ref], catalog, churn)
             pending += len(evidence.refs[ref].shapes)
             if pending >= OPERATIONS:
                 pending = 0
                 yield
     found = [known[ref] for ref in refs]
-    flows = [evidence.tasks[task] for task in (evidence.tasks if tasks is None else tasks)]
+    tasks = dict.fromkeys(task for part in parts for task in part.tasks)
+    flows = [evidence.tasks[task] for task in tasks]
     totals = _totals(evidence)
     actions = totals.action_operations
     score = ratio(totals.invocation_rejections, actions)
-    tallies = evidence.refs.values()
     # `found` is in ref order and sorting is stable, so only the score has to be compared.
     return Report(
         metric_version=3,
@@ -219,10 +227,7 @@ def report_steps(
         failure_stage_entropy_bits=_weighted(
             ((r.failure_stage_entropy_bits, r.failed) for r in found), totals.failed
         ),
-        churn_rate=_churn(
-            sum(tally.churn_millionths for tally in tallies),
-            sum(tally.churn_pairs for tally in tallies),
-        ),
+        churn_rate=_churn([distance for part in parts for distance in part.churn]),
         navigation_ratio=ratio(evidence.discovery, actions),
         flow_entropy_bits=_weighted(
             ((flow.bits(), flow.occurrences) for flow in flows),

@@ -97,12 +97,6 @@ def _on_lines(differs: Callable[[str], bool], ours: bool) -> dict[str, Change]:
     return {"corpora": adjusted}
 
 
-def _exact_churn(case: Case, expected: Any) -> Any:
-    logs: list[list[str]] = [case["files"][name] for name in sorted(case["files"])]
-    explained = same(expected, corpus(case, logs))
-    return corpus(case, logs, exact=True) if explained else expected
-
-
 def _distance_of_heads(case: Case, expected: Any) -> Any:
     from rapidfuzz.distance import Levenshtein
 
@@ -134,6 +128,5 @@ RULES = (
     Rule("equal-keys", on_texts(has_equal_keys, equal_by_units)),
     Rule("glued", _on_lines(is_glued, ours=True)),
     Rule("depth", _on_lines(is_deep, ours=False)),
-    Rule("churn-sum", {"corpora": _exact_churn}),
     Rule("long-signature", {"signature_distance": _distance_of_heads}),
 )

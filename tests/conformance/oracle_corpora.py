@@ -32,19 +32,13 @@ def is_deep(line: str) -> bool:
     return _MARK in line and deepest > _LEVELS
 
 
-def corpus(case: Case, logs: Iterable[list[str]], exact: bool = False) -> Case:
-    """Everything a corpus case expects, of logs that may be others than its own.
-
-    Args:
-        exact: distances are summed as whole millionths, not one by one as doubles.
-    """
+def corpus(case: Case, logs: Iterable[list[str]]) -> Case:
+    """Everything a corpus case expects, of logs that may be others than its own."""
     texts = ["\n".join(lines) for lines in logs]
     traces = [trace for text in texts for trace in naive.traces_of(text)]
     details = [found for text in texts for found in _details(text)]
     calls = [call for found in details for call in _calls(found)]
     report = naive.report(traces, *_declared(case))
-    if exact:
-        _sum_exactly(report, naive.actions_of(traces))
     return {
         "traces": len(traces),
         "models": [trace["model"] for trace in traces],
@@ -55,13 +49,6 @@ def corpus(case: Case, logs: Iterable[list[str]], exact: bool = False) -> Case:
         "report": report,
         "reportHash": digest(report),
     }
-
-
-def _sum_exactly(report: Case, calls: list[Case]) -> None:
-    for row in [report, *report["refs"]]:
-        mine = [call for call in calls if row is report or call["ref"] == row["ref"]]
-        found = [round(call["churn"] * 1e6) for call in mine if call["churn"] is not None]
-        row["churnRate"] = naive.ratio(sum(found) / 1e6, len(found))
 
 
 def _details(text: str) -> list[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from fixtures import make_sessions
@@ -31,20 +31,6 @@ def ours(directory: Path, surface: Path | None) -> Json:
     )
 
 
-def agree(left: Any, right: Any) -> bool:
-    """Equality, but for the last digit of churn rates, which the oracle sums as floats."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return list(left) == list(right) and all(
-            abs(left[key] - right[key]) < 1.5e-6
-            if key == "churnRate"
-            else agree(left[key], right[key])
-            for key in left
-        )
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(agree, left, right))
-    return bool(left == right)
-
-
 @settings(max_examples=20)
 @given(sessions=st.lists(logs(most=4, of=common_lines), min_size=4, max_size=4))
 def test_generated_directories(
@@ -55,7 +41,7 @@ def test_generated_directories(
     for name, data in zip(FILES, sessions, strict=True):
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
-    assert agree(ours(directory, None), naive.measure(directory, None))
+    assert ours(directory, None) == naive.measure(directory, None)
 
 
 @pytest.mark.parametrize("seed", [7, 8])
@@ -63,7 +49,7 @@ def test_the_bundled_kind_of_sessions(tmp_path: Path, seed: int) -> None:
     agent = make_sessions.write(tmp_path / "agent", seed)
     surface = agent / "fabric" / "entropy" / "surface.json"
     there = naive.measure(agent / "sessions", surface)
-    assert agree(ours(agent / "sessions", surface), there)
+    assert ours(agent / "sessions", surface) == there
     assert cast(Json, there["totals"])["invocationRejections"] > 0
 
 
