@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import anyio.to_thread
 
 from fabricd.core.compiling.gate import GateVerdict, Trialled, replay_steps, trialled_steps
-from fabricd.core.sessions.pi import calls_of
+from fabricd.core.sessions.audits import calls_of
 from fabricd.daemon.books import Spans
 from fabricd.daemon.cooperate import drive
 from fabricd.daemon.declared import Declared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabricd.core.compiling.compile import Plans
 from fabricd.core.compiling.gate import GateVerdict, replay_steps, trialled_steps
 from fabricd.core.model import Surface
-from fabricd.core.sessions.pi import calls_of
+from fabricd.core.sessions.audits import calls_of
 from fabricd.core.steps import finish
 from fabricd.daemon.offline import Measured
 from fabricd.store.sessions import read_spans

@@ -7,7 +7,7 @@ line that a trace needs is looked up backwards from it, so prose is neither spli
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.fingerprint import signature
 from fabricd.core.evidence import Evidence, count_short_trace, count_trace
-from fabricd.core.model import AuditCall, Trace
+from fabricd.core.model import Trace
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than, depth_steps, may_exceed
 from fabricd.core.plain import is_list, is_object
 from fabricd.core.sessions.records import BLOCK, Block, Malformed, Tail, records_of, split
@@ -222,7 +222,7 @@ def _read_value(value: object, line_length: int) -> _Reading:
     if not is_object(value):
         return _Reading()
     model = _model_of_value(value)
-    details = _details_of(value)
+    details = details_of(value)
     if details is None or "trace" not in details:
         return _Reading(model)
     if line_length > MAX_DETAILS and len(utf8(text(details, as_given))) > MAX_DETAILS:
@@ -236,7 +236,8 @@ def _read_value(value: object, line_length: int) -> _Reading:
     return _Reading(model, trace, shapes, None, is_list(audits) and bool(audits))
 
 
-def _details_of(value: dict[str, Any]) -> dict[str, Any] | None:
+def details_of(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The details of a record, where it has an object of them."""
     # A top-level object hides the nested one, even an empty one.
     message = value.get("message")
     nested = message.get("details") if is_object(message) else None
@@ -369,70 +370,3 @@ def open_end_steps(state: ScanState) -> Steps[Evidence]:
         return evidence
     yield from _count_line(evidence, line, state.tail.offset, state.model)
     return Evidence() if evidence.losses.bad_lines else evidence
-
-
-class _AuditRow(Struct, frozen=True):
-    ref: str
-    args: dict[str, Any]
-
-
-class _AuditDetails(Struct, frozen=True):
-    audits: list[_AuditRow] | UnsetType = UNSET
-
-
-class _AuditMessage(Struct, frozen=True):
-    details: _AuditDetails | UnsetType = UNSET
-
-
-class _AuditLine(Struct, frozen=True):
-    details: _AuditDetails | UnsetType = UNSET
-    message: _AuditMessage | UnsetType = UNSET
-
-
-_AUDITS = msgspec.json.Decoder(_AuditLine)
-
-
-def audit_calls(line: bytes) -> Iterator[AuditCall]:
-    """The audit calls of one trace line, verbatim, in order.
-
-    The line should be one of `Evidence.audit_spans`; of anything else only what a trace line could
-    hold is given, which may be nothing.
-    """
-    if deeper_than(line, RECORD_LEVELS):
-        return
-    try:
-        record = _AUDITS.decode(line)
-    except msgspec.MsgspecError:
-        yield from _audit_calls_tolerantly(line)
-        return
-    details = record.details
-    if details is UNSET and record.message is not UNSET:
-        details = record.message.details
-    if details is not UNSET and details.audits is not UNSET:
-        for row in details.audits:
-            if row.ref:
-                yield AuditCall(row.ref, row.args)
-
-
-def _audit_calls_tolerantly(line: bytes) -> Iterator[AuditCall]:
-    try:
-        values = records_of(line)
-    except Malformed:
-        return
-    for value in values:
-        details = _details_of(value) if is_object(value) else None
-        if details is None or refusal(details.get("trace")) is not None:
-            continue
-        audits = details.get("audits")
-        for audit in audits if is_list(audits) else ():
-            if not is_object(audit):
-                continue
-            ref, args = audit.get("ref"), audit.get("args")
-            if isinstance(ref, str) and ref and is_object(args):
-                yield AuditCall(ref, args)
-
-
-def calls_of(lines: Iterable[bytes]) -> Iterator[AuditCall]:
-    """The audit calls of several trace lines, in order."""
-    for line in lines:
-        yield from audit_calls(line)

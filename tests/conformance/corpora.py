@@ -9,7 +9,8 @@ from fabricd.core.entropy.meter import Catalog, lexicon_of, report, report_value
 from fabricd.core.evidence import Evidence
 from fabricd.core.javascript import is_array_index
 from fabricd.core.model import AuditCall
-from fabricd.core.sessions.pi import ScanState, calls_of, open_end_steps, scan_steps
+from fabricd.core.sessions.audits import calls_of
+from fabricd.core.sessions.pi import ScanState, open_end_steps, scan_steps
 from fabricd.core.steps import finish
 from tests.conformance.plans import catalog_of, repair_rows, surface_of
 from tests.conformance.values import ANYTHING, Case, Check

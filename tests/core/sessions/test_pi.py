@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from fabricd.core.evidence import Evidence, ModelTally
 from fabricd.core.model import AuditCall
 from fabricd.core.sessions import pi
-from fabricd.core.sessions.pi import audit_calls, calls_of, open_end_steps
+from fabricd.core.sessions.audits import audit_calls, calls_of
+from fabricd.core.sessions.pi import open_end_steps
 from fabricd.core.steps import finish
 from tests.core.making import (
     Json,
