@@ -35,7 +35,7 @@ lint: .venv/dev.stamp
 
 types: .venv/dev.stamp
 	$(BIN)/mypy
-	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
 
 contracts: .venv/dev.stamp
 	@$(BIN)/lint-imports

@@ -14,7 +14,6 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_HAS_FILTERS = hasattr(tarfile, "data_filter")
 FOLDERS = ("core", "daemon", "store", "ipc", "systemd")
 
 
@@ -44,7 +43,10 @@ def main() -> int:
         sdist = next(out.glob("*.tar.gz"))
         with tarfile.open(sdist) as archive:
             # Python before 3.11.4 has no extraction filters; the archive is our own.
-            archive.extractall(out, **({"filter": "data"} if _HAS_FILTERS else {}))
+            if hasattr(tarfile, "data_filter"):
+                archive.extractall(out, filter="data")
+            else:
+                archive.extractall(out)
         tree = sdist.with_name(sdist.name.removesuffix(".tar.gz"))
         _run(
             sys.executable, "-m", "build", "--no-isolation", "--wheel", "-o", folder, ".", cwd=tree

@@ -38,8 +38,11 @@ def plus(*pieces: Evidence) -> Evidence:
 
 
 def unordered(evidence: Evidence) -> Evidence:
-    """Spans mean something within one session only, so their order is no part of a sum."""
+    """Spans and distances keep the order in which they were added; a sum has no other order."""
     evidence.audit_spans.sort()
+    evidence.churn.sort()
+    for tally in evidence.refs.values():
+        tally.churn.sort()
     return evidence
 
 
@@ -48,7 +51,7 @@ def unordered(evidence: Evidence) -> Evidence:
 def test_size_counts_what_adding_has_to_touch(a: Evidence) -> None:
     flows = sum(len(task.flows) for task in a.tasks.values())
     shapes = sum(len(tally.shapes) for tally in a.refs.values())
-    assert a.size == len(a.refs) + shapes + flows + len(a.audit_spans)
+    assert a.size == len(a.refs) + shapes + flows + len(a.audit_spans) + len(a.churn)
 
 
 def of(*operations: Json, **more: object) -> Evidence:
@@ -185,6 +188,17 @@ def test_a_failure_waits_for_no_other_ref_and_no_other_trace() -> None:
     total = plus(of(failed), of(operation(0, "a")))
     assert total.refs["a"].churn == []
     assert of(failed, operation(1, "b"), operation(2, "a")).refs["a"].churn == [0]
+
+
+def test_distances_keep_the_order_of_their_retries() -> None:
+    calls = [("a", "x"), ("b", "x"), ("b", "xy"), ("a", "xyz"), ("b", "xyzz")]
+    failed = [
+        operation(n, ref, args={name: 1}, outcome="failed") for n, (ref, name) in enumerate(calls)
+    ]
+    evidence = plus(of(*failed), of(*failed[:3]))
+    one, two, three = 125_000, 222_222, 200_000
+    assert evidence.churn == [one, two, three, one]
+    assert (evidence.refs["a"].churn, evidence.refs["b"].churn) == ([two], [one, three, one])
 
 
 def test_witnesses_are_counted_by_how_their_calls_ended() -> None:

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricd.core.evidence import Evidence, ModelTally
-from fabricd.core.model import AuditCall
 from fabricd.core.sessions import pi
-from fabricd.core.sessions.audits import audit_calls, calls_of
 from fabricd.core.sessions.pi import open_end_steps
 from fabricd.core.steps import finish
 from tests.core.making import (
@@ -202,41 +200,6 @@ def test_only_lines_with_audits_have_spans() -> None:
     data = log(*lines)
     spans = scanned(data)[0].audit_spans
     assert [data[at : at + size] for at, size in spans] == [line(lines[2]), line(lines[4])]
-
-
-def test_audits_are_read_back_verbatim_and_in_order() -> None:
-    calls: list[Json] = [
-        CALL,
-        {"ref": "b", "args": {"n": 2**60, "é": [None]}, "tool": "x", "success": False},
-    ]
-    found = list(calls_of([line(record(ONE, calls)), line(result(ONE, calls))]))
-    assert found == [AuditCall(call["ref"], call["args"]) for call in calls] * 2
-
-
-def test_audits_that_are_no_calls_are_left_out() -> None:
-    odd: list[Any] = [None, {}, {"ref": "", "args": {}}, {"ref": 1, "args": {}}, {"ref": "a"}]
-    odd += [{"ref": "a", "args": []}, CALL]
-    assert list(audit_calls(line(record(ONE, odd)))) == [AuditCall(CALL["ref"], CALL["args"])]
-    others: list[Any] = [{}, "x", 5, None]
-    assert [list(audit_calls(line(record(ONE, other)))) for other in others] == [[]] * 4
-
-
-@pytest.mark.parametrize("blanks", ["", "\ufeff", "\xa0"])
-def test_audits_are_the_same_on_both_ways_of_reading(blanks: str) -> None:
-    data = line(record(ONE, [CALL, {"ref": "", "args": {}}]))
-    assert list(audit_calls(blanks.encode() + data)) == [AuditCall(CALL["ref"], CALL["args"])]
-
-
-def test_a_refused_trace_keeps_its_audits_to_itself() -> None:
-    bad = line(record(trace(durationMs=1), [CALL])) + line(record(ONE, [CALL]))
-    assert len(list(audit_calls(bad))) == 1
-
-
-@pytest.mark.parametrize(
-    "text", [b"", b"null", b"[]", b"{", b"{}", b'{"a":' + b"[" * 600, b"\xff", b'{"details":{}}']
-)
-def test_other_bytes_at_a_span_give_no_calls(text: bytes) -> None:
-    assert list(audit_calls(text)) == []
 
 
 @given(st.integers(1, 700))
