@@ -46,10 +46,18 @@ def out(data: str | bytes) -> None:
         sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
+        _abandon_stdout()
         raise ReaderGone from None
     except (OSError, ValueError) as error:
+        _abandon_stdout()
         reason = getattr(error, "strerror", None) or str(error)
         raise Complaint(f"standard output cannot be written: {reason}", FAILED) from None
+
+
+def _abandon_stdout() -> None:
+    """What is left is flushed at exit, which would fail once more, with a code of its own."""
+    if sys.stdout is sys.__stdout__:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def ended(command: Callable[[], int]) -> int:
@@ -60,8 +68,6 @@ def ended(command: Callable[[], int]) -> int:
         say(str(complaint))
         return complaint.code
     except ReaderGone:
-        # Python would complain about the pipe once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:
         return 130

@@ -237,7 +237,7 @@ class SessionFile(RuleBasedStateMachine):
 
 
 CAREFULLY = settings(
-    max_examples=150,
+    max_examples=90,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
