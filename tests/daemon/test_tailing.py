@@ -111,7 +111,7 @@ async def test_the_window_is_the_eight_newest(bench: Bench) -> None:
 
 async def test_the_project_of_the_last_turn_keeps_its_newest_session(bench: Bench) -> None:
     rng = random.Random(4)
-    own = bench.homes.sessions / "--work-mine--"
+    own = bench.homes.sessions / "--home-mine--"
     own.mkdir()
     (own / "mine.jsonl").write_bytes(trace_line(rng) + b"\n")
     os.utime(own / "mine.jsonl", (10, 10))
@@ -119,7 +119,7 @@ async def test_the_project_of_the_last_turn_keeps_its_newest_session(bench: Benc
         bench.append(f"s{number}.jsonl", trace_line(rng) + b"\n")
     await bench.tailer.read_all()
     assert not any(path.endswith(b"mine.jsonl") for path in bench.books.window)
-    bench.tailer.attend("/work/mine")
+    bench.tailer.attend("/home/mine")
     await bench.tailer.read_all()
     assert any(path.endswith(b"mine.jsonl") for path in bench.books.window)
     assert len(bench.books.window) == 8
