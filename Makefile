@@ -23,7 +23,7 @@ help: ## Show this list.
 	@touch $@
 
 run: .venv/run.stamp ## Run the daemon on your own sessions, or on bundled ones where you have none.
-	@$(BIN)/python fixtures/run.py
+	@$(BIN)/python -m fixtures.run
 
 test: check unit package ## Lint, types, import contracts, tests, and the built package.
 
