@@ -61,10 +61,9 @@ def number_text(value: float) -> str:
 
 
 def _place_point(digits: str, point: int) -> str:
+    # Python too writes a point inside the digits without an exponent, so that case never comes.
     if len(digits) <= point <= 21:
         return digits + "0" * (point - len(digits))
-    if 0 < point <= 21:
-        return f"{digits[:point]}.{digits[point:]}"
     if -6 < point <= 0:
         return f"0.{'0' * -point}{digits}"
     fraction = f".{digits[1:]}" if len(digits) > 1 else ""

@@ -25,7 +25,8 @@ def write_atomic(path: Path, data: bytes) -> None:
     """Replace `path` by `data`, mode 0600: at any instant the file holds old or new bytes.
 
     Raises:
-        OSError: nothing was replaced, and no temporary file is left behind.
+        OSError: no temporary file is left behind, and nothing was replaced; where only the
+            directory could not be synchronised, the new bytes are in place.
     """
     private_directory(path.parent)
     temp = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(6)}{_SUFFIX}")

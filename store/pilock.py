@@ -68,6 +68,8 @@ class PiLock:
             return False
         try:
             pid = int((path / "owner").read_bytes().split(b"\n")[1])
+            if pid <= 0:
+                return True
             os.kill(pid, 0)
         except (ProcessLookupError, FileNotFoundError, ValueError, IndexError, OverflowError):
             return True
