@@ -10,7 +10,6 @@ Steps: TypeAlias = Generator[None, None, T]
 
 OPERATIONS = 256
 ACTIONS = 8
-DIGEST_ITEMS = 512
 REPLAYS = 16
 
 

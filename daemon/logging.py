@@ -81,6 +81,7 @@ def open_log(level: str, path: Path | None) -> Any:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS.get(level, logging.INFO)),
+        # Asks for a TextIO, but only writes and flushes, which is all a sink can do.
         logger_factory=structlog.PrintLoggerFactory(file=sink),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )

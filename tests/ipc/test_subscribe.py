@@ -75,7 +75,7 @@ async def test_one_that_does_not_read_is_cut_off_and_the_other_misses_nothing(
     async with serving(place) as served, served.client() as idle, served.client() as eager:
         # Unread, the transport stops taking bytes and the socket fills.
         await subscribe(idle)
-        idle.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        idle.writer.transport.pause_reading()  # type: ignore[attr-defined] # it can read too
         await subscribe(eager)
         seen: list[int] = []
         for number in range(80):
