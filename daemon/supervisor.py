@@ -145,11 +145,9 @@ class Supervisor:
                     await self._stopping.wait()
                     self.answers.state = "stopping"
                     notify("STOPPING=1")
-                    self._watcher.stop()
                     inner.cancel_scope.cancel()
             finally:
-                # Also where something above failed: the watchers' threads end only when asked.
-                self._watcher.stop()
+                # Also where something above failed: what was read is worth keeping.
                 started = self._clock.monotonic()
                 await self._wind_down()
             outer.cancel_scope.cancel()
@@ -168,8 +166,7 @@ class Supervisor:
         async with anyio.create_task_group() as group:
             await group.start(self._grace.run)
             await group.start(self._tailer.run)
-            group.start_soon(self._watcher.watch_sessions)
-            group.start_soon(self._watcher.watch_surface)
+            group.start_soon(self._watcher.run)
             group.start_soon(self._checkpointer.run)
             group.start_soon(self._look_at_surface)
             group.start_soon(feed_watchdog)

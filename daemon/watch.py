@@ -39,12 +39,21 @@ class Watcher:
         self._polling = force_polling
         self._stopped = anyio.Event()
 
-    def stop(self) -> None:
-        """End the watches. Their threads cannot be cancelled, only asked, every 250 ms."""
-        self._stopped.set()
+    async def run(self) -> None:
+        """Watch both until cancelled."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._ask_to_end)
+            group.start_soon(self._watch_sessions)
+            group.start_soon(self._watch_surface)
 
-    async def watch_sessions(self) -> None:
-        """Hint at session logs that changed, until cancelled."""
+    async def _ask_to_end(self) -> None:
+        # The watches' threads cannot be cancelled, only asked: they look every 250 ms.
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self._stopped.set()
+
+    async def _watch_sessions(self) -> None:
         root = os.fspath(self._homes.sessions)
 
         def is_session(_: Change, path: str) -> bool:
@@ -55,9 +64,7 @@ class Watcher:
             "watch-sessions", self._homes.sessions, is_session, self._sessions_changed, True
         )
 
-    async def watch_surface(self) -> None:
-        """Tell when the declared surface changed, until cancelled."""
-
+    async def _watch_surface(self) -> None:
         def changed(_: Iterable[bytes]) -> None:
             self._surface_changed()
 
