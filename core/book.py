@@ -7,7 +7,7 @@ from msgspec import Struct, field, structs
 from fabricd.core.evidence import Evidence
 from fabricd.core.resume import Mark
 
-ADAPTER = "pi/1"
+ADAPTER = "pi/2"
 
 
 class SessionBook(Struct, frozen=True):

@@ -13,6 +13,7 @@ from hashlib import sha256
 from msgspec import Struct, field, structs
 
 from fabricd.core.entropy.fingerprint import distance_millionths, shannon_of_ranks
+from fabricd.core.entropy.keysets import keyset_text, runs_text, tells_names
 from fabricd.core.model import REJECTING_STAGES, Operation, Trace
 from fabricd.core.steps import OPERATIONS, Steps
 
@@ -33,7 +34,8 @@ class RefTally(Struct):
     """Counts of one action: outcomes, shapes, failure stages.
 
     `churn` are the distances of its retries in millionths, in order: the report adds them up as
-    doubles, and the sum of doubles depends on their order.
+    doubles, and the sum of doubles depends on their order. `odd` holds, by shape, the argument
+    names of those calls whose shape does not tell them (`keysets.keysets_of` puts both together).
     """
 
     succeeded: int = 0
@@ -44,6 +46,7 @@ class RefTally(Struct):
     churn: list[int] = field(default_factory=list[int])
     shapes: dict[str, int] = field(default_factory=dict[str, int])
     stages: dict[str, int] = field(default_factory=dict[str, int])
+    odd: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
 
     @property
     def calls(self) -> int:
@@ -60,6 +63,8 @@ class RefTally(Struct):
         self.churn.extend(more.churn)
         _add_counts(self.shapes, more.shapes)
         _add_counts(self.stages, more.stages)
+        for shape, keysets in more.odd.items():
+            _add_counts(self.odd.setdefault(shape, {}), keysets)
 
 
 class FlowTally(Struct):
@@ -143,7 +148,8 @@ class Evidence(Struct):
 
     `audit_spans` are (offset, length) of the trace lines that carry audits, in file bytes; they
     mean something only within one session. `refused` counts traces by the guard's reason. `churn`
-    are the distances of all retries in millionths, in order of occurrence.
+    are the distances of all retries in millionths, in order of occurrence. `runs` counts traces by
+    their unbroken successes (`keysets.runs_text`).
     """
 
     traces: int = 0
@@ -158,6 +164,7 @@ class Evidence(Struct):
     normal_forms: NormalFormTally = field(default_factory=NormalFormTally)
     audit_spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     churn: list[int] = field(default_factory=list[int])
+    runs: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, more: Evidence) -> None:
         """Add what another stretch says; `more` is left as it was."""
@@ -178,6 +185,7 @@ class Evidence(Struct):
         self.normal_forms.add(more.normal_forms)
         self.audit_spans.extend(more.audit_spans)
         self.churn.extend(more.churn)
+        _add_counts(self.runs, more.runs)
 
     def ref(self, name: str) -> RefTally:
         """The tally of an action, made on first use."""
@@ -203,8 +211,9 @@ class Evidence(Struct):
     @property
     def size(self) -> int:
         """How many counts there are: what adding this evidence costs."""
-        shapes = sum(1 + len(tally.shapes) for tally in self.refs.values())
-        flows = sum(len(task.flows) for task in self.tasks.values())
+        tallies = self.refs.values()
+        shapes = sum(1 + len(tally.shapes) + sum(map(len, tally.odd.values())) for tally in tallies)
+        flows = sum(len(task.flows) for task in self.tasks.values()) + len(self.runs)
         return shapes + flows + len(self.audit_spans) + len(self.churn)
 
     @property
@@ -243,31 +252,43 @@ def total_steps(pieces: Iterable[Evidence]) -> Steps[Evidence]:
 
 
 def count_trace(
-    evidence: Evidence, trace: Trace, shapes: Sequence[str], model: str | None
+    evidence: Evidence,
+    trace: Trace,
+    shapes: Sequence[str],
+    model: str | None,
+    doubtful: bool = True,
 ) -> Steps[None]:
     """Add one accepted trace to the evidence, yielding inside long traces.
 
     Args:
         shapes: the signature of each operation's arguments, in order.
+        doubtful: some of them may not tell the argument names (`keysets.tells_names`).
     """
     flow: list[str] = []
+    ended: list[str] = []
     waiting: dict[str, str] = {}
     # At least once: a trace without operations still belongs to its model.
     for first in range(0, max(1, len(trace.operations)), OPERATIONS):
         if first:
             yield
         chunk = slice(first, first + OPERATIONS)
-        _count_operations(evidence, trace.operations[chunk], shapes[chunk], flow, waiting, model)
-    _count_envelope(evidence, trace, flow)
+        calls = trace.operations[chunk]
+        _count_operations(evidence, calls, shapes[chunk], flow, ended, waiting, model, doubtful)
+    _count_envelope(evidence, trace, flow, ended)
 
 
 def count_short_trace(
-    evidence: Evidence, trace: Trace, shapes: Sequence[str], model: str | None
+    evidence: Evidence,
+    trace: Trace,
+    shapes: Sequence[str],
+    model: str | None,
+    doubtful: bool = True,
 ) -> None:
     """`count_trace` for a trace short enough to be counted without a pause: almost all are."""
     flow: list[str] = []
-    _count_operations(evidence, trace.operations, shapes, flow, {}, model)
-    _count_envelope(evidence, trace, flow)
+    ended: list[str] = []
+    _count_operations(evidence, trace.operations, shapes, flow, ended, {}, model, doubtful)
+    _count_envelope(evidence, trace, flow, ended)
 
 
 def _count_operations(
@@ -275,10 +296,12 @@ def _count_operations(
     operations: Sequence[Operation],
     shapes: Sequence[str],
     flow: list[str],
+    ended: list[str],
     waiting: dict[str, str],
     model: str | None,
+    doubtful: bool,
 ) -> None:
-    """Count some operations of a trace; `flow` and `waiting` carry over to the next ones."""
+    """Count some operations of a trace; `flow`, `ended` and `waiting` carry over to the next."""
     already = len(flow)
     rejected = succeeded = 0
     refs = evidence.refs
@@ -292,6 +315,8 @@ def _count_operations(
         flow.append(ref)
         seen = tally.shapes
         seen[shape] = seen.get(shape, 0) + 1
+        if doubtful and not tells_names(shape, operation.args):
+            _bump(tally.odd.setdefault(shape, {}), keyset_text(operation.args))
         if waiting and ref in waiting:
             distance = distance_millionths(waiting.pop(ref), shape)
             tally.churn.append(distance)
@@ -308,6 +333,7 @@ def _count_operations(
         else:
             tally.timed_out += 1
     evidence.operations += len(operations)
+    ended += [each.ref if each.outcome == "succeeded" else "" for each in operations]
     if model is not None:
         counts = evidence.models.get(model) or evidence.model(model)
         counts.operations += len(operations)
@@ -316,8 +342,12 @@ def _count_operations(
         counts.rejections += rejected
 
 
-def _count_envelope(evidence: Evidence, trace: Trace, flow: list[str]) -> None:
+def _count_envelope(
+    evidence: Evidence, trace: Trace, flow: list[str], ended: Sequence[str]
+) -> None:
     evidence.traces += 1
+    if len(ended) > 2 and (text := runs_text(ended)):
+        _bump(evidence.runs, text)
     if flow:
         evidence.task(trace.phases[0] if trace.phases else NO_PHASE).count(_flow_text(flow))
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from fabricd.core.compiling.compile import Plans
 from fabricd.core.entropy.meter import Catalog, Report, report_steps, report_value
+from fabricd.core.entropy.signals import Signal
 from fabricd.core.entropy.trend import (
     ModelTrend,
     SessionCorpus,
@@ -53,6 +54,13 @@ class Coverage(Struct, frozen=True, rename="camel"):
     beyond_limit: int
 
 
+class Scope(Struct, frozen=True):
+    """Which sessions were measured: how many, and the folder of the project where only one's."""
+
+    sessions: int
+    project: str | None
+
+
 class SessionLine(Struct, frozen=True, gc=False):
     """One measured session."""
 
@@ -72,6 +80,8 @@ class Surroundings(Struct, frozen=True, rename="camel"):
     trend: Trend
     models: list[ModelTrend]
     coverage: Coverage | None
+    review: list[Signal]
+    scope: Scope
 
 
 class Aside(Struct):
@@ -152,7 +162,12 @@ def corpus_steps(
 
 
 def overview_value(
-    report: Report, aside: Aside, corpus: SessionCorpus, coverage: Coverage | None
+    report: Report,
+    aside: Aside,
+    corpus: SessionCorpus,
+    coverage: Coverage | None,
+    review: Sequence[Signal] = (),
+    scope: Scope | None = None,
 ) -> dict[str, Any]:
     """The report's members, then ours. Fields are only ever added."""
     around = Surroundings(
@@ -167,6 +182,8 @@ def overview_value(
         trend=corpus.trend,
         models=list(corpus.models),
         coverage=coverage,
+        review=list(review),
+        scope=Scope(corpus.files, None) if scope is None else scope,
     )
     return {**report_value(report), **msgspec.to_builtins(around)}
 

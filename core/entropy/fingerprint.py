@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fabricd.core.canonical import digest
+from fabricd.core.entropy.keysets import tells_names
 from fabricd.core.javascript import round6, sorted_by_units, unit_length
 from fabricd.core.plain import is_object
 
@@ -47,7 +48,8 @@ def _parts(members: Mapping[str, Any], level: int) -> str:
 def known_signature(args: Mapping[str, Any]) -> str | None:
     """The remembered signature of arguments without containers, or None.
 
-    Sessions repeat a few shapes thousands of times; a hit also says that nothing in `args` nests.
+    Sessions repeat a few shapes thousands of times; a hit also says that nothing in `args` nests,
+    and that the shape tells the names without doubt.
     """
     return _flat_signatures.get((*args, *map(type, args.values())))
 
@@ -57,7 +59,8 @@ def signature(args: Mapping[str, Any]) -> str:
     known = known_signature(args)
     if known is None:
         known = f"({_parts(args, 0)})"
-        if not has_containers(args):
+        # Only shapes that tell their names are remembered, so that a hit says that too.
+        if not has_containers(args) and tells_names(known, args):
             if len(_flat_signatures) >= _REMEMBERED:
                 _flat_signatures.clear()
             _flat_signatures[(*args, *map(type, args.values()))] = known

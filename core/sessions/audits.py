@@ -1,4 +1,4 @@
-"""The audit calls of trace lines: arguments as the model sent them, for the gate to replay."""
+"""The audit calls of trace lines: arguments as the model sent them, for gate and pool."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class _AuditMessage(Struct, frozen=True):
 
 
 class _AuditLine(Struct, frozen=True):
+    id: Any = None
     details: _AuditDetails | UnsetType = UNSET
     message: _AuditMessage | UnsetType = UNSET
 
@@ -37,8 +38,15 @@ class _AuditLine(Struct, frozen=True):
 _AUDITS = msgspec.json.Decoder(_AuditLine)
 
 
-def audit_calls(line: bytes) -> Iterator[AuditCall]:
-    """The audit calls of one trace line, verbatim, in order.
+class Audited(Struct, frozen=True):
+    """The audit calls of one record, and the id of its entry where it has one."""
+
+    entry: str | None
+    calls: tuple[AuditCall, ...]
+
+
+def audited(line: bytes) -> Iterator[Audited]:
+    """The records of one trace line with their audit calls, verbatim, in order.
 
     The line should be one of `Evidence.audit_spans`; of anything else only what a trace line could
     hold is given, which may be nothing.
@@ -48,18 +56,21 @@ def audit_calls(line: bytes) -> Iterator[AuditCall]:
     try:
         record = _AUDITS.decode(line)
     except msgspec.MsgspecError:
-        yield from _audit_calls_tolerantly(line)
+        yield from _audited_tolerantly(line)
         return
     details = record.details
     if details is UNSET and record.message is not UNSET:
         details = record.message.details
     if details is not UNSET and details.audits is not UNSET:
-        for row in details.audits:
-            if row.ref:
-                yield AuditCall(row.ref, row.args)
+        calls = tuple(AuditCall(row.ref, row.args) for row in details.audits if row.ref)
+        yield Audited(_entry(record.id), calls)
 
 
-def _audit_calls_tolerantly(line: bytes) -> Iterator[AuditCall]:
+def _entry(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _audited_tolerantly(line: bytes) -> Iterator[Audited]:
     try:
         values = records_of(line)
     except Malformed:
@@ -69,12 +80,19 @@ def _audit_calls_tolerantly(line: bytes) -> Iterator[AuditCall]:
         if details is None or refusal(details.get("trace")) is not None:
             continue
         audits = details.get("audits")
-        for audit in audits if is_list(audits) else ():
-            if not is_object(audit):
-                continue
-            ref, args = audit.get("ref"), audit.get("args")
-            if isinstance(ref, str) and ref and is_object(args):
-                yield AuditCall(ref, args)
+        rows = [audit for audit in audits if is_object(audit)] if is_list(audits) else []
+        calls = tuple(
+            AuditCall(row["ref"], row["args"])
+            for row in rows
+            if isinstance(row.get("ref"), str) and row["ref"] and is_object(row.get("args"))
+        )
+        yield Audited(_entry(value.get("id")), calls)
+
+
+def audit_calls(line: bytes) -> Iterator[AuditCall]:
+    """The audit calls of one trace line, in order."""
+    for record in audited(line):
+        yield from record.calls
 
 
 def calls_of(lines: Iterable[bytes]) -> Iterator[AuditCall]:

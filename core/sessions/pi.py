@@ -80,11 +80,15 @@ class _ModelLine(Struct, frozen=True, rename="camel", gc=False):
 
 
 class _Reading(Struct, frozen=True):
-    """What one record of a trace line says. No trace and no refusal: it was only talked about."""
+    """What one record of a trace line says. No trace and no refusal: it was only talked about.
+
+    `doubtful` shapes may not tell the argument names without doubt.
+    """
 
     model: str | None = None
     trace: Trace | None = None
     shapes: Sequence[str] = ()
+    doubtful: bool = True
     refused: str | None = None
     has_audits: bool = False
 
@@ -206,11 +210,12 @@ def _read_strictly(line: bytes) -> _Reading | None:
     if found is UNSET:
         return _Reading(model)
     plain = raw_length * 6 > 524_288 and line.isascii() and not has_odd_numbers(line)
-    shapes = clear_shapes(found.trace, raw_length, plain)
-    if shapes is None:
+    clear = clear_shapes(found.trace, raw_length, plain)
+    if clear is None:
         return None
+    shapes, doubtful = clear
     has_audits = found.audits is not UNSET and _holds_items(memoryview(found.audits))
-    return _Reading(model, found.trace, shapes, None, has_audits)
+    return _Reading(model, found.trace, shapes, doubtful, None, has_audits)
 
 
 def _holds_items(raw: memoryview) -> bool:
@@ -233,7 +238,7 @@ def _read_value(value: object, line_length: int) -> _Reading:
     trace = trace_of(details["trace"])
     shapes = [signature(operation.args) for operation in trace.operations]
     audits = details.get("audits")
-    return _Reading(model, trace, shapes, None, is_list(audits) and bool(audits))
+    return _Reading(model, trace, shapes, True, None, is_list(audits) and bool(audits))
 
 
 def details_of(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -267,7 +272,7 @@ def _count_reading(evidence: Evidence, reading: _Reading, model: str | None) -> 
     if reading.refused is not None:
         evidence.refused[reading.refused] = evidence.refused.get(reading.refused, 0) + 1
     if reading.trace is not None:
-        yield from count_trace(evidence, reading.trace, reading.shapes, model)
+        yield from count_trace(evidence, reading.trace, reading.shapes, model, reading.doubtful)
     return model
 
 
@@ -326,7 +331,7 @@ def _scan_block(evidence: Evidence, block: Block, model: str | None) -> Steps[st
             # The common case without the machinery of steps: most of a scan's time is here.
             model = reading.model or model
             if reading.trace is not None:
-                count_short_trace(evidence, reading.trace, reading.shapes, model)
+                count_short_trace(evidence, reading.trace, reading.shapes, model, reading.doubtful)
             if reading.has_audits:
                 evidence.audit_spans.append((shift + start, len(line)))
         position = end + 1

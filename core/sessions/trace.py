@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.fingerprint import has_containers, known_signature, signature
+from fabricd.core.entropy.keysets import tells_names
 from fabricd.core.javascript import unit_length
 from fabricd.core.model import (
     OUTCOMES,
@@ -213,8 +214,12 @@ def _operation_of(value: dict[str, Any]) -> Operation:
     )
 
 
-def clear_shapes(trace: Trace, raw_length: int, raw_is_plain: bool) -> list[str] | None:
+def clear_shapes(
+    trace: Trace, raw_length: int, raw_is_plain: bool
+) -> tuple[list[str], bool] | None:
     """The signatures of a strictly decoded trace, or None where the tolerant guard must judge.
+
+    Also whether one of them may not tell the argument names without doubt.
 
     Args:
         raw_length: an upper bound of the trace's bytes in the log.
@@ -227,6 +232,7 @@ def clear_shapes(trace: Trace, raw_length: int, raw_is_plain: bool) -> list[str]
     if not all(map(lt, sequences, sequences[1:])):
         return None
     shapes: list[str] = []
+    doubtful = False
     for operation in trace.operations:
         args = operation.args
         shape = known_signature(args)
@@ -234,12 +240,13 @@ def clear_shapes(trace: Trace, raw_length: int, raw_is_plain: bool) -> list[str]
             if has_containers(args) and not _plain_exact(args, 1):
                 return None
             shape = signature(args)
+            doubtful = doubtful or not tells_names(shape, args)
         shapes.append(shape)
         if operation.result is not UNSET and not _raw_result_is_plain(bytes(operation.result)):
             return None
         if operation.normalization and not _keys_are_safe(operation.normalization):
             return None
-    return shapes
+    return shapes, doubtful
 
 
 def _plain_exact(value: object, level: int) -> bool:
