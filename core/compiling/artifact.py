@@ -98,6 +98,8 @@ def fresh(plans: tuple[Plan, ...], evidence_digest: str, score: float) -> Artifa
         applied=tuple(
             Applied("normal-form", plan.ref, f"{len(plan.rules)} proven rules")
             for plan in plans[:MAX_APPLIED]
+            # The guard refuses a row with a blank name, and would then refuse the whole file.
+            if _word(plan.ref)
         ),
         gate=Gate(True, score, score),
         evidence_digest=evidence_digest,

@@ -8,21 +8,23 @@ the schema still rejects refuses the whole artifact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from fabricd.core.model import AuditCall, Plan, Surface
-from fabricd.core.normalform.apply import Normalizer
+from fabricd.core.normalform.apply import Applied, Normalizer
 from fabricd.core.steps import ACTIONS, REPLAYS, Steps
 from fabricd.core.validation import Validator
 
-Cost: TypeAlias = Literal["identity", "idempotence", "acceptance"]
+Cost: TypeAlias = Literal["identity", "tightening", "acceptance", "witness", "idempotence"]
 
-_WORDS: Mapping[Cost, str] = {
+COSTS: Mapping[Cost, str] = {
     "identity": "accepted calls would change",
-    "idempotence": "repaired calls would change again",
+    "tightening": "accepted calls would be rejected",
     "acceptance": "repaired calls would still be rejected",
+    "witness": "rejected calls would change without a witness",
+    "idempotence": "repaired calls would change again",
 }
 
 
@@ -45,7 +47,7 @@ class GateVerdict(Struct):
     def reasons(self) -> tuple[str, ...]:
         """One sentence a cost and ref, in a fixed order."""
         return tuple(
-            f"{cost}: {count} {_WORDS[cost]} ({ref})"
+            f"{cost}: {count} {COSTS[cost]} ({ref})"
             for (cost, ref), count in sorted(self.costs.items())
         )
 
@@ -77,20 +79,57 @@ def trialled_steps(surface: Surface, plans: Iterable[Plan]) -> Steps[dict[str, T
     return built
 
 
+class Weighed(Struct, frozen=True, gc=False):
+    """What a judge says of a call before and after its plan, and what speaks against the plan.
+
+    `repaired` says that rules were applied to a call that was rejected before.
+    """
+
+    accepted: bool
+    accepted_after: bool
+    repaired: bool = False
+    costs: tuple[Cost, ...] = ()
+
+
+ACCEPTED = Weighed(True, True)
+REJECTED = Weighed(False, False)
+REPAIRED = Weighed(False, True, True)
+
+
+def weigh(trialled: Trialled, args: dict[str, Any]) -> Weighed:
+    """One call before and after its plan."""
+    accepted = trialled.judge.accepts(args)
+    applied = trialled.normalizer.apply(args)
+    if applied.args is not args or applied.rules:
+        return _weigh_touched(trialled, args, applied, accepted)
+    # Untouched, so a second application would see the same call once more.
+    return ACCEPTED if accepted else REJECTED
+
+
+def _weigh_touched(
+    trialled: Trialled, args: dict[str, Any], applied: Applied, accepted: bool
+) -> Weighed:
+    after = trialled.judge.accepts(applied.args)
+    again = trialled.normalizer.apply(dict(applied.args))
+    repaired = bool(applied.rules) and not accepted
+    if repaired and after and not again.rules:
+        return REPAIRED
+    costs: list[Cost] = ["identity"] if accepted else []
+    if accepted and not after:
+        costs.append("tightening")
+    if repaired and not after:
+        costs.append("acceptance")
+    if not accepted and not repaired and applied.args != args:
+        costs.append("witness")
+    if again.rules:
+        costs.append("idempotence")
+    return Weighed(accepted, after, repaired, tuple(costs))
+
+
 def cost_of(trialled: Trialled, call: AuditCall) -> tuple[Cost | None, bool]:
-    """The cost of one call, and whether it was repaired."""
-    normalizer, judge = trialled.normalizer, trialled.judge
-    accepted = judge.accepts(call.args)
-    applied = normalizer.apply(call.args)
-    if accepted:
-        untouched = not applied.changed and applied.args is call.args
-        return (None if untouched else "identity"), False
-    if not applied.changed:
-        return None, False
-    if not judge.accepts(applied.args):
-        return "acceptance", True
-    again = normalizer.apply(dict(applied.args))
-    return ("idempotence" if again.changed else None), True
+    """The first cost of one call, and whether it was repaired."""
+    weighed = weigh(trialled, call.args)
+    return next(iter(weighed.costs), None), weighed.repaired
 
 
 def replay_steps(calls: Iterable[AuditCall], plans: Mapping[str, Trialled]) -> Steps[GateVerdict]:
