@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jsonschema_rs
 
@@ -17,6 +17,9 @@ from fabricd.core.canonical import digest
 from fabricd.core.javascript import NumberOutOfRange, has_lone_surrogate
 from fabricd.core.nesting import SCHEMA_LEVELS, value_deeper_than
 from fabricd.core.plain import is_list, is_object
+from fabricd.core.weight import is_too_heavy
+
+Question: TypeAlias = Callable[[object], bool]
 
 _KNOWN_DRAFT = re.compile(
     r"https?://json-schema\.org/(draft-0[467]|draft/2019-09|draft/2020-12)/schema#?\Z"
@@ -101,24 +104,33 @@ class _Views:
     """
 
     def __init__(self) -> None:
-        self._maps: OrderedDict[int, tuple[dict[str, Any], Any]] = OrderedDict()
+        self._maps: OrderedDict[int, tuple[dict[str, Any], Any, dict[str, Question]]]
+        self._maps = OrderedDict()
 
-    def of(self, schema: dict[str, Any]) -> Any:
-        """The map of sub-validators of a schema.
+    def of(self, schema: dict[str, Any], name: str) -> Question:
+        """The question whether one declared property accepts a value; no other accepts any.
 
         Raises:
             Unjudgeable: the schema cannot be compiled.
         """
         key = id(schema)
         held = self._maps.get(key)
-        if held is not None:
+        if held is None:
+            views = _compiled(schema, jsonschema_rs.validator_map_for)
+            held = self._maps[key] = (schema, views, {})
+            if len(self._maps) > _VIEWS:
+                self._maps.popitem(last=False)
+        else:
             self._maps.move_to_end(key)
-            return held[1]
-        views = _compiled(schema, jsonschema_rs.validator_map_for)
-        self._maps[key] = (schema, views)
-        if len(self._maps) > _VIEWS:
-            self._maps.popitem(last=False)
-        return views
+        found = held[2].get(name)
+        if found is None:
+            view = held[1].get(_pointer(name))
+            found = held[2][name] = _nothing if view is None else view.is_valid
+        return found
+
+
+def _nothing(value: object) -> bool:
+    return False
 
 
 _views = _Views()
@@ -141,6 +153,8 @@ class Validator:
             raise Unjudgeable("it is not an object")
         if value_deeper_than(schema, SCHEMA_LEVELS):
             raise Unjudgeable(f"it nests more than {SCHEMA_LEVELS} levels deep")
+        if is_too_heavy(schema):
+            raise Unjudgeable("by its references more than 10,000 schemas judge one value")
         try:
             self.digest = digest(schema)
         except NumberOutOfRange as error:
@@ -160,8 +174,7 @@ class Validator:
     def property_accepts(self, name: str, value: object) -> bool:
         """Whether the declared property `name` alone accepts the value, inside this document."""
         try:
-            view = _views.of(self._schema).get(_pointer(name))
-            return view is not None and view.is_valid(value) and not has_lone_surrogate(value)
+            return _views.of(self._schema, name)(value) and not has_lone_surrogate(value)
         except ValueError:
             return False
 

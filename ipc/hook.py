@@ -19,6 +19,8 @@ _OPTIONS = {
     "--cwd": "cwd",
 }
 _MEMBERS = {"session_id": "session", "transcript_path": "transcript_path", "cwd": "cwd"}
+# Codex's older way of telling: a program is given one JSON text as its last argument.
+_NOTICE = {"thread-id": "session", "cwd": "cwd"}
 
 
 def _from_arguments(arguments: list[str]) -> dict[str, str]:
@@ -48,12 +50,22 @@ def _from_input(ends: float) -> dict[str, str]:
         if not part:
             break
         data += part
-    message = json.loads(data)
-    return {
-        ours: message[theirs]
-        for theirs, ours in _MEMBERS.items()
-        if isinstance(message.get(theirs), str)
-    }
+    return _texts(json.loads(data), _MEMBERS)
+
+
+def _from_notice(text: str) -> dict[str, str]:
+    import json
+
+    notice = json.loads(text)
+    if notice["type"] != "agent-turn-complete":
+        raise ValueError("no turn has ended")
+    return {"agent": "codex", **_texts(notice, _NOTICE)}
+
+
+def _texts(message: dict[str, object], names: dict[str, str]) -> dict[str, str]:
+    """The members that are texts, by our names."""
+    found = {ours: message.get(theirs) for theirs, ours in names.items()}
+    return {name: value for name, value in found.items() if isinstance(value, str)}
 
 
 def _post(params: dict[str, str], ends: float) -> None:
@@ -76,13 +88,16 @@ def main() -> int:
     # Everything is caught on purpose: whatever goes wrong here is not the agent's business.
     try:
         arguments = sys.argv[1:]
-        if arguments[:1] != ["turn-end"]:
+        if arguments[:1] == ["codex-notify"]:
+            params = _from_notice(arguments[-1])
+        elif arguments[:1] == ["turn-end"]:
+            params = _from_arguments(arguments[1:])
+            try:
+                params = {**_from_input(ends - 0.1), **params}
+            except Exception:
+                pass
+        else:
             return 0
-        params = _from_arguments(arguments[1:])
-        try:
-            params = {**_from_input(ends - 0.1), **params}
-        except Exception:
-            pass
         try:
             params.setdefault("cwd", os.getcwd())
         except OSError:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import anyio
-from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
-from anyio.streams.buffered import BufferedByteReceiveStream
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+import anyio.lowlevel
+from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup, TaskStatus
 
+from fabricd.ipc.broadcast import Broadcast
+from fabricd.ipc.connection import GONE, SEND_SECONDS, Connection, Cut, FrameTooLarge
+from fabricd.ipc.places import MAX_CONNECTIONS, MAX_SUBSCRIBERS, Places
 from fabricd.ipc.protocol import (
     INVALID_REQUEST,
-    MAX_FRAME,
     METHOD_NOT_FOUND,
     OURS,
     Request,
@@ -23,70 +23,53 @@ from fabricd.ipc.protocol import (
     decode_params,
     decode_request,
     error_reply,
-    event_frame,
     reply,
 )
 from fabricd.ipc.socket_file import BoundSocket, peer_uid
 
-MAX_CONNECTIONS = 64
-FRAME_SECONDS = 30.0
-SEND_SECONDS = 5.0
 ACCEPT_PAUSE = 0.1
-_EVENTS_HELD = 256
-# A client may leave at any moment, in the middle of a frame or of a reply.
-_GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+# Whoever sends so many frames in a row that are no requests does not speak our language.
+MAX_GARBAGE = 100
 
 Answer = Callable[[Any], Awaitable[bytes]]
+Refusal: TypeAlias = Literal["not-accepted", "other-user", "busy"]
+Ending: TypeAlias = Literal["answered", "refused", "failed"]
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method by the shape of its parameters and what answers it with JSON bytes."""
+    """A method by the shape of its parameters and what answers it with JSON bytes.
+
+    `at_once` bounds how many may wait for a slow answer: they must leave room for others.
+    """
 
     shape: type[Any]
     answer: Answer
+    at_once: int = MAX_CONNECTIONS
+
+
+class _Reaction(NamedTuple):
+    """What a frame leads to: perhaps a reply, and after it perhaps a subscription."""
+
+    reply: bytes | None
+    subscribes: bool = False
+    is_request: bool = True
 
 
 class ServerEvents(Protocol):
     """What the server tells."""
 
-    def client_refused(self, reason: str) -> None:
+    def client_refused(self, cause: Refusal, reason: str) -> None:
         """A connection was turned away."""
+
+    def client_cut(self, cause: Cut) -> None:
+        """A conversation was ended by us."""
+
+    def request_ended(self, method: str, ending: Ending) -> None:
+        """A frame was dealt with; `method` is one of those there are, else `unknown`."""
 
     def request_failed(self, method: str, error: BaseException) -> None:
         """A method raised something it should not have."""
-
-
-class Broadcast:
-    """Events to every subscriber. One that falls 256 behind is cut off, never skipped over."""
-
-    def __init__(self, version: str) -> None:
-        self._version = version
-        self._streams: set[MemoryObjectSendStream[bytes]] = set()
-
-    def publish(self, name: str, fields: dict[str, object]) -> None:
-        """Hand an event to all subscribers without waiting for any."""
-        if not self._streams:
-            return
-        frame = event_frame(self._version, name, fields)
-        for stream in tuple(self._streams):
-            try:
-                stream.send_nowait(frame)
-            except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                self._streams.discard(stream)
-                stream.close()
-
-    @asynccontextmanager
-    async def subscription(self) -> AsyncGenerator[MemoryObjectReceiveStream[bytes], None]:
-        """The frames published from now on; the stream ends where the subscriber lagged."""
-        send, receive = anyio.create_memory_object_stream[bytes](_EVENTS_HELD)
-        self._streams.add(send)
-        try:
-            with receive:
-                yield receive
-        finally:
-            self._streams.discard(send)
-            send.close()
 
 
 class Server:
@@ -99,30 +82,39 @@ class Server:
         methods: Mapping[str, Method],
         broadcast: Broadcast,
         events: ServerEvents,
+        places: Places,
     ) -> None:
         self._bound = bound
         self._version = version
         self._methods = methods
         self._broadcast = broadcast
         self._events = events
-        self._connections = 0
-
-    @property
-    def connections(self) -> int:
-        """How many clients are connected."""
-        return self._connections
+        self._places = places
+        self._running: dict[str, int] = {}
+        self._listening = anyio.CancelScope()
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Accept and serve."""
-        listener = await SocketListener.from_socket(self._bound.raw)
-        async with listener, anyio.create_task_group() as group:
+        async with anyio.create_task_group() as group:
+            listener = await SocketListener.from_socket(self._bound.raw)
             task_status.started()
+            while True:
+                async with listener:
+                    await self._accept(listener, group)
+                listener = await SocketListener.from_socket(self._bound.raw)
+
+    def listen_again(self) -> None:
+        """The bound socket is another one now; clients that are connected stay."""
+        self._listening.cancel()
+
+    async def _accept(self, listener: SocketListener, group: TaskGroup) -> None:
+        with anyio.CancelScope() as self._listening:
             while True:
                 try:
                     stream = await listener.accept()
-                except _GONE as error:
+                except GONE as error:
                     # Out of descriptors, or the client left before it was accepted.
-                    self._events.client_refused(f"it could not be accepted: {error}")
+                    self._events.client_refused("not-accepted", f"{error.__cause__ or error}")
                     await anyio.sleep(ACCEPT_PAUSE)
                     continue
                 group.start_soon(self._serve, stream)
@@ -131,58 +123,94 @@ class Server:
         async with stream:
             uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
             if uid != os.getuid():
-                self._events.client_refused(f"the peer's uid is {uid}")
+                self._events.client_refused("other-user", f"the peer's uid is {uid}")
                 return
-            if self._connections >= MAX_CONNECTIONS:
-                self._events.client_refused(f"{MAX_CONNECTIONS} clients are connected")
-                busy = RpcError(OURS, f"{MAX_CONNECTIONS} clients are connected", "busy")
-                await self._send(stream, error_reply(self._version, None, busy))
-                return
-            self._connections += 1
-            try:
-                await self._converse(stream)
-            finally:
-                self._connections -= 1
-
-    async def _converse(self, stream: SocketStream) -> None:
-        frames = BufferedByteReceiveStream(stream)
-        while True:
-            frame: bytes | None = None
-            with anyio.move_on_after(FRAME_SECONDS):
+            cut: Cut | None = None
+            with anyio.CancelScope() as scope:
+                place = self._places.take(scope.cancel)
+                if place is None:
+                    await self._turn_away(stream)
+                    return
                 try:
-                    frame = await frames.receive_until(b"\n", MAX_FRAME)
-                except anyio.DelimiterNotFound:
-                    error = RpcError(INVALID_REQUEST, "the frame is larger than 1 MiB", "too-large")
-                    await self._send(stream, error_reply(self._version, None, error))
-                    await self._drain(stream)
-                    return
-                except (anyio.IncompleteRead, anyio.EndOfStream, *_GONE):
-                    return
-            if frame is None or not await self._answer(stream, frame):
+                    cut = await self._converse(Connection(stream, self._places, place))
+                finally:
+                    self._places.give_back(place)
+            if scope.cancelled_caught:
+                self._events.client_cut("crowded")
+            elif cut is not None:
+                self._events.client_cut(cut)
+
+    async def _turn_away(self, stream: SocketStream) -> None:
+        reason = f"{MAX_CONNECTIONS} clients are being served"
+        self._events.client_refused("busy", reason)
+        frame = error_reply(self._version, None, RpcError(OURS, reason, "busy"))
+        with anyio.move_on_after(SEND_SECONDS):
+            try:
+                await stream.send(frame)
+            except GONE:
                 return
 
-    async def _answer(self, stream: SocketStream, frame: bytes) -> bool:
-        """Answer one frame; False ends the conversation."""
+    async def _converse(self, connection: Connection) -> Cut | None:
+        """Answer frame after frame; gives why it was we who ended it, if it was."""
+        garbage = 0
+        while True:
+            try:
+                frame = await connection.frame()
+            except FrameTooLarge as error:
+                self._events.request_ended("unknown", "refused")
+                refusal = RpcError(INVALID_REQUEST, str(error), "too-large")
+                await connection.send(error_reply(self._version, None, refusal))
+                await connection.drain()
+                return "large-frame"
+            if frame is None:
+                return connection.cut
+            reaction = await self._react(frame)
+            # What was said and answered is let go before the client is waited for again.
+            del frame
+            if reaction.subscribes:
+                await self._stream_events(connection, reaction.reply)
+                return connection.cut
+            if reaction.reply is not None and not await connection.send(reaction.reply):
+                return connection.cut
+            garbage = 0 if reaction.is_request else garbage + 1
+            if garbage >= MAX_GARBAGE:
+                return "garbage"
+            del reaction
+            # A client may have sent thousands of notifications at once; others come between them.
+            await anyio.lowlevel.checkpoint()
+
+    async def _react(self, frame: bytes) -> _Reaction:
         request: Request | None = None
         try:
             request = decode_request(frame)
             if request.method == "subscribe":
-                await self._stream_events(stream, request)
-                return False
-            result = await self._result(request)
+                result = self._subscribed()
+            else:
+                result = await self._result(request)
         except RpcError as error:
-            if request is None or not request.is_notification:
-                return await self._send(stream, error_reply(self._version, request, error))
-            return True
-        if request.is_notification:
-            return True
-        return await self._send(stream, reply(self._version, request, result))
+            self._tell_ended(request, "failed" if error.reason == "failed" else "refused")
+            if request is not None and request.is_notification:
+                return _Reaction(None)
+            refusal = error_reply(self._version, request, error)
+            return _Reaction(refusal, is_request=request is not None)
+        self._tell_ended(request, "answered")
+        answer = None if request.is_notification else reply(self._version, request, result)
+        return _Reaction(answer, subscribes=request.method == "subscribe")
+
+    def _tell_ended(self, request: Request | None, ending: Ending) -> None:
+        known = request is not None and request.method in (*self._methods, "subscribe")
+        self._events.request_ended(request.method if request and known else "unknown", ending)
 
     async def _result(self, request: Request) -> bytes:
         method = self._methods.get(request.method)
         if method is None:
             raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method[:64]}")
         params = decode_params(request, method.shape)
+        running = self._running.get(request.method, 0)
+        if running >= method.at_once:
+            reason = f"{running} clients wait for {request.method}"
+            raise RpcError(OURS, reason, "busy")
+        self._running[request.method] = running + 1
         try:
             return await method.answer(params)
         except RpcError:
@@ -193,42 +221,28 @@ class Server:
             raise RpcError(
                 OURS, "the daemon failed to answer; its log says why", "failed"
             ) from None
+        finally:
+            self._running[request.method] -= 1
 
-    async def _stream_events(self, stream: SocketStream, request: Request) -> None:
-        async with self._broadcast.subscription() as events:
-            answer = reply(self._version, request, b'{"subscribed":true}')
-            if not request.is_notification and not await self._send(stream, answer):
+    def _subscribed(self) -> bytes:
+        if self._places.in_stage("subscribed") >= MAX_SUBSCRIBERS:
+            raise RpcError(OURS, f"{MAX_SUBSCRIBERS} clients are subscribed", "busy")
+        return b'{"subscribed":true}'
+
+    async def _stream_events(self, connection: Connection, answer: bytes | None) -> None:
+        connection.subscribe()
+        with self._broadcast.subscription() as subscription:
+            if answer is not None and not await connection.send(answer):
                 return
             async with anyio.create_task_group() as group:
-                group.start_soon(self._until_gone, stream, group.cancel_scope)
-                async for frame in events:
-                    if not await self._send(stream, frame):
+                group.start_soon(self._until_gone, connection, group.cancel_scope)
+                while (frame := await subscription.next()) is not None:
+                    if not await connection.send(frame):
                         break
+                else:
+                    connection.cut = "lagging-subscriber"
                 group.cancel_scope.cancel()
 
-    async def _until_gone(self, stream: SocketStream, scope: anyio.CancelScope) -> None:
-        try:
-            while True:
-                await stream.receive(4096)
-        except (anyio.EndOfStream, *_GONE):
-            scope.cancel()
-
-    async def _drain(self, stream: SocketStream) -> None:
-        """Take what a client still sends for a moment: closing at once would lose it our reply."""
-        with anyio.move_on_after(1.0):
-            try:
-                await stream.send_eof()
-                while True:
-                    await stream.receive(MAX_FRAME)
-            except (anyio.EndOfStream, *_GONE):
-                return
-
-    async def _send(self, stream: SocketStream, frame: bytes) -> bool:
-        """Send a frame; False where the client has gone or did not take it in time."""
-        with anyio.move_on_after(SEND_SECONDS):
-            try:
-                await stream.send(frame)
-            except _GONE:
-                return False
-            return True
-        return False
+    async def _until_gone(self, connection: Connection, scope: anyio.CancelScope) -> None:
+        await connection.until_gone()
+        scope.cancel()

@@ -8,11 +8,14 @@ import socket
 import stat
 import struct
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from fabricd.store.durable import shown
 
-_BACKLOG = 64
+# A client that sets itself a deadline is refused at once where this many wait to be accepted.
+_BACKLOG = 512
+_FIRST_PASSED = 3
 
 
 class NotASocket(RuntimeError):
@@ -29,12 +32,26 @@ class LiveSocket(RuntimeError):
         super().__init__(f"another program listens at {shown(path)}")
 
 
-class BoundSocket:
-    """A listening socket and the identity of its file."""
+class WrongSocket(RuntimeError):
+    """Raised by `inherited`: what the service manager passed cannot serve our clients."""
 
-    def __init__(self, path: Path, raw: socket.socket) -> None:
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the service manager passed {what}: install the units anew with "
+            "fabricd service install --socket"
+        )
+
+
+class BoundSocket:
+    """A listening socket and the identity of its file.
+
+    One that a service manager passed stays when the daemon ends: the manager listens on.
+    """
+
+    def __init__(self, path: Path, raw: socket.socket, passed: bool = False) -> None:
         self.path = path
         self.raw = raw
+        self.passed = passed
         found = os.stat(path)
         self._identity = (found.st_dev, found.st_ino)
 
@@ -46,9 +63,21 @@ class BoundSocket:
             return False
         return (found.st_dev, found.st_ino) == self._identity
 
+    def bind_again(self) -> None:
+        """Listen at the path anew, where its file is gone; `raw` is another socket then.
+
+        The old one stays open for whoever still accepts from it.
+
+        Raises:
+            NotASocket, LiveSocket: the path is taken.
+            OSError: the kernel refused.
+        """
+        found = bind(self.path)
+        self.raw, self._identity = found.raw, found._identity
+
     def unlink(self) -> None:
-        """Remove the file, if it is still ours."""
-        if self.is_ours():
+        """Remove the file, if it is still ours to remove."""
+        if not self.passed and self.is_ours():
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
 
@@ -87,17 +116,67 @@ def bind(path: Path) -> BoundSocket:
         os.unlink(path)
     raw = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        before = os.umask(0o177)
-        try:
-            raw.bind(os.fsencode(path))
-        finally:
-            os.umask(before)
+        raw.bind(os.fsencode(path))
+        # Not by the umask, which all threads share. Nobody can connect before it listens.
+        os.chmod(path, 0o600)
         raw.listen(_BACKLOG)
         raw.setblocking(False)
         return BoundSocket(path, raw)
     except BaseException:
         raw.close()
         raise
+
+
+def inherited(path: Path, env: Mapping[str, str]) -> BoundSocket | None:
+    """The listening socket that a service manager passed to this process, if it did.
+
+    Raises:
+        WrongSocket: it passed something else, or its socket is not at `path`.
+        OSError: the socket's file is gone.
+    """
+    if env.get("LISTEN_PID") != str(os.getpid()):
+        return None
+    count = env.get("LISTEN_FDS", "")
+    if count in ("", "0"):
+        return None
+    if count != "1":
+        raise WrongSocket(f"{count[:20]} sockets instead of one")
+    raw = _listening(_FIRST_PASSED)
+    try:
+        os.set_inheritable(_FIRST_PASSED, False)
+        raw.setblocking(False)
+        _require_at(path, raw)
+        return BoundSocket(path, raw, passed=True)
+    except BaseException:
+        raw.close()
+        raise
+
+
+def _listening(descriptor: int) -> socket.socket:
+    try:
+        raw = socket.socket(fileno=descriptor)
+    except OSError:
+        raise WrongSocket("something that is no socket") from None
+    is_stream = (raw.family, raw.type) == (socket.AF_UNIX, socket.SOCK_STREAM)
+    if is_stream and raw.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        return raw
+    raw.close()
+    raise WrongSocket("a socket of another kind, or one that does not listen")
+
+
+def _require_at(path: Path, raw: socket.socket) -> None:
+    name = raw.getsockname()
+    found = Path(os.fsdecode(name))
+    # The same file by another spelling: a runtime directory may be reached through a link.
+    if found.name != path.name or not _is_same(found.parent, path.parent):
+        raise WrongSocket(f"a socket at {shown(found)}, where no client looks ({shown(path)})")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def peer_uid(connection: socket.socket) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 _SUFFIX = ".fabricd-tmp"
@@ -21,21 +22,36 @@ def private_directory(path: Path) -> None:
         path.mkdir(mode=0o700)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Replace `path` by `data`, mode 0600: at any instant the file holds old or new bytes.
+def leftover(directory: Path, name: str) -> Path:
+    """Where a file may lie that nobody misses: `remove_leftovers` deletes it."""
+    return directory / f".{name}{_SUFFIX}"
+
+
+def write_atomic(
+    path: Path, data: bytes, mode: int = 0o600, last: Callable[[], None] | None = None
+) -> None:
+    """Replace `path` by `data`: at any instant the file holds old or new bytes.
+
+    Args:
+        mode: of the new file, whatever that of the old one or the umask.
+        last: called when nothing but the replacing is left to do; if it raises, nothing happens.
 
     Raises:
         OSError: no temporary file is left behind, and nothing was replaced; where only the
             directory could not be synchronised, the new bytes are in place.
     """
     private_directory(path.parent)
-    temp = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(6)}{_SUFFIX}")
+    temp = leftover(path.parent, f"{path.name}.{os.getpid()}.{secrets.token_hex(6)}")
     try:
         descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
+            if mode != 0o600:
+                os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
+        if last is not None:
+            last()
         os.replace(temp, path)
     except BaseException:
         with contextlib.suppress(OSError):

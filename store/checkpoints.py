@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 from fabricd.core.book import ADAPTER, SessionBook
 from fabricd.store.atomic import write_atomic
 from fabricd.store.durable import Damaged, Load, Loaded, Missing, read_bounded
+from fabricd.store.versions import UNREADABLE, is_of_another
 
 VERSION = 1
 MAX_BYTES = 512 * 1024 * 1024
@@ -68,5 +69,5 @@ def load(path: Path) -> Load[Mapping[bytes, SessionBook]]:
         if (file.version, file.adapter) != (VERSION, ADAPTER):
             return Missing()
         return Loaded({row.path: _BOOK.decode(row.book) for row in file.sessions}, b"")
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return Damaged(path, str(error)[:200])
+    except UNREADABLE as error:
+        return Missing() if is_of_another(data, VERSION) else Damaged(path, str(error)[:200])

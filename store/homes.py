@@ -38,9 +38,49 @@ class Homes:
         return self.entropy / "compiled.json"
 
     @property
+    def artifact(self) -> Path:
+        """Where a copy of the compiled artifact goes, to be shared."""
+        return self.entropy / "artifact.json"
+
+    @property
     def surface(self) -> Path:
         """The declared surface."""
         return self.entropy / "surface.json"
+
+    @property
+    def compiled_lock(self) -> Path:
+        """Held by whoever writes the compiled artifact."""
+        return self.entropy / "compiled.lock"
+
+    @property
+    def pool(self) -> Path:
+        """The observation pool."""
+        return self.entropy / "observation-pool.json"
+
+    @property
+    def pool_lock(self) -> Path:
+        """Held by whoever writes the pool."""
+        return self.entropy / "observation-pool.lock"
+
+    @property
+    def pool_ledger(self) -> Path:
+        """The private books that the pool is exported from."""
+        return self.state / "pool-ledger.msgpack"
+
+    @property
+    def repairs(self) -> Path:
+        """The catalog repairs, which a running Pi writes too."""
+        return self.home / "repairs" / "current.json"
+
+    @property
+    def repairs_lock(self) -> Path:
+        """Held by whoever writes the catalog repairs."""
+        return self.home / "repairs" / "current.lock"
+
+    @property
+    def repairs_learned(self) -> Path:
+        """Which of the catalog repairs are ours."""
+        return self.home / "repairs" / "learned.json"
 
     @property
     def sessions(self) -> Path:
@@ -56,6 +96,16 @@ class Homes:
     def lock(self) -> Path:
         """Held for life by the one daemon of this home."""
         return self.home / "fabricd.lock"
+
+    @property
+    def start_lock(self) -> Path:
+        """Held by whoever starts a daemon of this home, until that is ready."""
+        return self.home / "fabricd.start.lock"
+
+    @property
+    def log(self) -> Path:
+        """The log of a daemon that nobody looks at, unless the configuration names another."""
+        return self.state / "fabricd.log"
 
 
 def agent_dir(env: Mapping[str, str]) -> Path:

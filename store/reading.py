@@ -24,6 +24,7 @@ from fabricd.core.resume import (
     Unchanged,
     first_look,
     is_young,
+    middle_of,
     print_of,
     second_look,
 )
@@ -47,10 +48,22 @@ class Log(Protocol):
 
 
 class Want(Struct, frozen=True, gc=False):
-    """A request for `size` bytes at `offset`; fewer come only at the end of the file."""
+    """A request for `size` bytes at `offset`, and for those of `also` behind them.
+
+    Fewer come only at the end of the file.
+    """
 
     offset: int
     size: int
+    also: tuple[tuple[int, int], ...] = ()
+
+
+def fetch(log: Log, want: Want) -> bytes:
+    """The bytes that a pass wants."""
+    first = log.read(want.offset, want.size)
+    if not want.also:
+        return first
+    return b"".join((first, *(log.read(offset, size) for offset, size in want.also)))
 
 
 class Pass(Struct, frozen=True):
@@ -88,20 +101,24 @@ class _Trail:
             self._anchor = (self._before + chunk[start:inside])[-ANCHOR:]
         self._before = (self._before + chunk[-ANCHOR:])[-ANCHOR:]
 
-    def mark(self, seen: FileStat, cursor: int, now_ns: int) -> Mark:
+    def mark(self, seen: FileStat, cursor: int, middle: bytes, now_ns: int) -> Mark:
         """The mark of a file read so far."""
         head = print_of(self._head[:cursor])
         anchor = print_of(self._anchor[-min(cursor, ANCHOR) :] if cursor else b"")
-        return Mark(seen, cursor, head, anchor, is_young(seen, now_ns))
+        return Mark(seen, cursor, head, anchor, is_young(seen, now_ns), print_of(middle))
 
 
 _Looked: TypeAlias = tuple[Unchanged | Resume | Restart, _Trail]
 
 
 def _look(mark: Mark, stat: FileStat) -> Generator[Want | None, bytes, _Looked]:
-    head = yield Want(0, mark.head.length)
-    anchor = yield Want(mark.offset - mark.anchor.length, mark.anchor.length)
-    return second_look(mark, stat, head, anchor), _Trail(head, anchor)
+    near = (mark.offset - mark.anchor.length, mark.anchor.length)
+    between = (middle_of(mark.offset)[0], mark.middle.length)
+    # All in one request: in the daemon each costs a trip to a worker thread.
+    found = yield Want(0, mark.head.length, (near, between))
+    head, rest = found[: mark.head.length], found[mark.head.length :]
+    anchor, middle = rest[: mark.anchor.length], rest[mark.anchor.length :]
+    return second_look(mark, stat, head, anchor, middle), _Trail(head, anchor)
 
 
 def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
@@ -118,13 +135,27 @@ def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
     match decision:
         case Resume(offset=offset):
             tail = Tail(offset, b"", book.skipping)
-            return (yield from _read_on(log, book, ScanState(tail, book.model), trail, now_ns))
+            state = ScanState(tail, book.model)
+            found = yield from _read_on(log, book, state, trail, now_ns)
+            return structs.replace(found, decision=Unchanged()) if _is_same(book, found) else found
         case Restart() as restart:
             empty = SessionBook()
             found = yield from _read_on(log, empty, ScanState(), _Trail(b"", b""), now_ns)
             return structs.replace(found, decision=restart)
         case Unchanged() | Look():
             return Pass(Unchanged(), _settled(book, stat, now_ns), Evidence(), 0)
+
+
+def _is_same(before: SessionBook, found: Pass) -> bool:
+    """Whether a pass only read an open end again and found nothing new in it."""
+    after = found.book
+    if before.mark is None or after.mark is None or not found.fresh.is_empty:
+        return False
+    return (before.mark.offset, before.mark.seen.size, before.open_end) == (
+        after.mark.offset,
+        after.mark.seen.size,
+        after.open_end,
+    )
 
 
 def _settled(book: SessionBook, stat: FileStat, now_ns: int) -> SessionBook:
@@ -141,21 +172,27 @@ def _read_on(
 ) -> ReadSteps:
     start = position = state.tail.offset
     fresh = Evidence()
+    stuck = False
     while True:
         chunk = yield Want(position, BLOCK)
-        if not chunk:
+        if chunk:
+            state = yield from _sent_nothing(scan_into(fresh, chunk, state))
+            trail.passed(chunk, position, state.tail.offset)
+            position += len(chunk)
+        if len(chunk) < BLOCK:
             stat = log.stat()
-            if stat.size <= position:
+            # Not every file system can read all that it says is there.
+            if stat.size <= position or (stuck and not chunk):
                 break
-            continue
-        state = yield from _sent_nothing(scan_into(fresh, chunk, state))
-        trail.passed(chunk, position, state.tail.offset)
-        position += len(chunk)
+            stuck = not chunk
     open_end = yield from _sent_nothing(open_end_steps(state))
     seen = structs.replace(stat, size=position)
     cursor = state.tail.offset
+    where, size = middle_of(cursor)
+    # Of a short log head and anchor are all there is.
+    middle = (yield Want(where, size)) if size else b""
     after = SessionBook(
-        trail.mark(seen, cursor, now_ns),
+        trail.mark(seen, cursor, middle, now_ns),
         state.model,
         state.tail.skipping,
         book.evidence,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricd.core.resume import FileStat
+from fabricd.core.sessions.header import MAX_HEADER
 from fabricd.core.sessions.records import BLOCK, MAX_RECORD
 from fabricd.core.window import SessionFile
 from fabricd.store.durable import shown
@@ -150,3 +151,13 @@ def read_spans(path: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
     except OSError:
         return lines
     return lines
+
+
+def first_line(path: bytes, limit: int = MAX_HEADER + 1) -> bytes:
+    """The first line of a log, without its line feed, as far as `limit` bytes go.
+
+    Raises:
+        OSError: the log cannot be read.
+    """
+    with OpenLog(path) as log:
+        return log.read(0, limit).partition(b"\n")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from fabricd.core.entropy.fingerprint import shape_digest
 from fabricd.core.javascript import sorted_by_units
@@ -81,7 +81,9 @@ class Normalizer:
         if not self._rename(args, candidate, applied):
             return Applied(args)
         for rule in self._value_rules:
-            if rule.key in candidate:
+            value = candidate.get(rule.key, UNSET)
+            # Most values are nothing that their rule could repair, and to ask a schema costs more.
+            if value is None if rule.kind == "optional-null" else isinstance(value, str):
                 self._repair(rule, candidate, applied, self._validator)
         if applied and self._validator.accepts(candidate):
             return Applied(candidate, tuple(applied))
@@ -109,12 +111,11 @@ class Normalizer:
         key = rule.key
         value = candidate[key]
         if rule.kind == "optional-null":
-            # None first: asking the property costs more, and most values are not null.
-            if value is None and not validator.property_accepts(key, None):
-                del candidate[key]
-                applied.append(rule)
+            # The rule exists because the property rejects null: there is nothing to ask.
+            del candidate[key]
+            applied.append(rule)
             return
-        if not isinstance(value, str) or validator.property_accepts(key, value):
+        if validator.property_accepts(key, value):
             return
         if rule.kind == "numeric-string":
             better: object = number_of(value)
