@@ -15,13 +15,17 @@ import msgspec
 import orjson
 
 from fabricd.core.canonical import as_given, text, utf8
+from fabricd.core.entropy.meter import Catalog
 from fabricd.core.overview import coverage_of, overview_value
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.compiler import Compiler, Finished
+from fabricd.daemon.counters import Counters
 from fabricd.daemon.declared import SurfaceKeeper
 from fabricd.daemon.grace import Context, GraceQueue
 from fabricd.daemon.health import Health
+from fabricd.daemon.lexicon import Lexicon
+from fabricd.daemon.reviewer import Reviewer
 from fabricd.daemon.tailer import Tailer
 from fabricd.daemon.telemetry import Telemetry
 from fabricd.ipc import PROTOCOL
@@ -29,6 +33,9 @@ from fabricd.ipc.protocol import NoParams, TurnEnd
 from fabricd.ipc.server import Method
 from fabricd.store.durable import Loaded, shown
 from fabricd.store.homes import Homes
+
+# No file system knows longer ones.
+_LONGEST_PATH = 4096
 
 
 class Answers:
@@ -43,11 +50,14 @@ class Answers:
         clock: Clock,
         books: Books,
         keeper: SurfaceKeeper,
+        lexicon: Lexicon,
         tailer: Tailer,
         compiler: Compiler,
+        reviewer: Reviewer,
         grace: GraceQueue,
         health: Health,
         telemetry: Telemetry,
+        counters: Counters,
         stop: Callable[[str], None],
     ) -> None:
         self._homes = homes
@@ -57,11 +67,14 @@ class Answers:
         self._started = clock.monotonic()
         self._books = books
         self._keeper = keeper
+        self._lexicon = lexicon
         self._tailer = tailer
         self._compiler = compiler
+        self._reviewer = reviewer
         self._grace = grace
         self._health = health
         self._telemetry = telemetry
+        self._counters = counters
         self._stop = stop
         self.state = "starting"
 
@@ -69,15 +82,19 @@ class Answers:
         """The methods by name; `subscribe` is the server's own."""
         return {
             "status": Method(NoParams, self.status),
-            "report": Method(NoParams, self.report),
+            "report": Method(NoParams, self.report, at_once=16),
             "turn_end": Method(TurnEnd, self.turn_end),
-            "compile_now": Method(NoParams, self.compile_now),
+            "compile_now": Method(NoParams, self.compile_now, at_once=8),
             "shutdown": Method(NoParams, self.shutdown),
         }
 
+    @property
+    def _catalog(self) -> Catalog:
+        return self._lexicon.catalog(self._keeper.catalog)
+
     async def status(self, _: NoParams) -> bytes:
         """How the daemon is."""
-        report = await self._books.report(self._keeper.catalog)
+        report = await self._books.report(self._catalog)
         artifact = self._compiler.artifact
         value: dict[str, Any] = {
             "state": self.state,
@@ -97,6 +114,7 @@ class Answers:
             },
             "artifact": _without_none(msgspec.to_builtins(artifact)),
             "lastCompile": _finished_value(self._compiler.last),
+            "ignoredTranscripts": self._counters.ignored_transcripts,
         }
         if isinstance(self._keeper.load, Loaded) and self._keeper.load.value.plans.beyond_limit:
             value["artifact"]["beyondLimit"] = self._keeper.load.value.plans.beyond_limit
@@ -105,11 +123,12 @@ class Answers:
     async def report(self, _: NoParams) -> bytes:
         """The metric-3 report with its surroundings."""
         newest_first = self._tailer.newest_first
-        report, aside, corpus = await self._books.overview(self._keeper.catalog, newest_first)
+        report, aside, corpus = await self._books.overview(self._catalog, newest_first)
         coverage = None
         if isinstance(self._keeper.load, Loaded):
             coverage = coverage_of(self._keeper.load.value.plans, report, aside)
-        value = overview_value(report, aside, corpus, coverage)
+        review = await self._reviewer.review()
+        value = overview_value(report, aside, corpus, coverage, review)
         # Names come from session text and may have no UTF-8 form: the canonical writer escapes.
         return utf8(text(value, as_given))
 
@@ -125,9 +144,11 @@ class Answers:
         return b'{"queued":true}'
 
     async def _hint(self, transcript: str) -> None:
-        path = await anyio.to_thread.run_sync(_session_path, transcript, self._homes.sessions)
+        path = None
+        if len(transcript) <= _LONGEST_PATH:
+            path = await anyio.to_thread.run_sync(_session_path, transcript, self._homes.sessions)
         if path is None:
-            self._telemetry.transcript_ignored(transcript[:4096])
+            self._telemetry.transcript_ignored(transcript[:_LONGEST_PATH])
         else:
             self._tailer.hint([path])
 

@@ -13,11 +13,17 @@ from collections.abc import Iterable, Iterator
 import anyio
 from msgspec import Struct
 
+from fabricd.core.aliases import learned_actions
 from fabricd.core.book import SessionBook
+from fabricd.core.compiling.review import review_steps
 from fabricd.core.entropy.meter import Catalog, RefRow, Report, report_steps
+from fabricd.core.entropy.observations import Observed
+from fabricd.core.entropy.signals import Signal
 from fabricd.core.entropy.trend import SessionCorpus
 from fabricd.core.evidence import Evidence, total_steps
+from fabricd.core.model import Surface
 from fabricd.core.overview import Aside, aside_of, corpus_steps
+from fabricd.core.repairs import ActionAlias
 from fabricd.core.resume import Resume, Unchanged
 from fabricd.core.steps import OPERATIONS, Steps
 from fabricd.daemon.cooperate import drive
@@ -165,24 +171,27 @@ class Books:
     async def report(self, catalog: Catalog) -> Report:
         """Measure the window."""
         async with self._lock:
-            held = self._report
-            if held is not None and held[0] == self.revision and held[1] is catalog:
-                return held[2]
-            if held is not None and held[1] is not catalog:
-                self._rows.clear()
-            totals = await self._summed()
-            pieces = tuple(self._pieces())
-            steps: Steps[Report] = report_steps(totals, catalog, self._rows, pieces)
-            report = await drive(steps)
-            self._report = (self.revision, catalog, report)
-            return report
+            return await self._measured(catalog)
+
+    async def _measured(self, catalog: Catalog) -> Report:
+        held = self._report
+        if held is not None and held[0] == self.revision and held[1] is catalog:
+            return held[2]
+        if held is not None and held[1] is not catalog:
+            self._rows.clear()
+        totals = await self._summed()
+        pieces = tuple(self._pieces())
+        steps: Steps[Report] = report_steps(totals, catalog, self._rows, pieces)
+        report = await drive(steps)
+        self._report = (self.revision, catalog, report)
+        return report
 
     async def overview(
         self, catalog: Catalog, newest_first: Iterable[bytes]
     ) -> tuple[Report, Aside, SessionCorpus]:
         """The report, what it leaves aside, and each session's part in it."""
-        report = await self.report(catalog)
         async with self._lock:
+            report = await self._measured(catalog)
             aside = aside_of(await self._summed())
             sessions = [
                 (shown(path), self._books[path].whole())
@@ -190,6 +199,27 @@ class Books:
                 if path in self._books
             ]
             return report, aside, await drive(corpus_steps(sessions, catalog))
+
+    async def review(
+        self,
+        catalog: Catalog,
+        surface: Surface | None,
+        notes: tuple[Signal, ...],
+        observed: Iterable[Observed],
+    ) -> tuple[Signal, ...]:
+        """What the window suggests to the authors of a surface."""
+        async with self._lock:
+            held = self._report
+            # Nothing of the catalog's in it is looked at: one for another catalog does as well.
+            fresh = held is not None and held[0] == self.revision
+            report = held[2] if held is not None and fresh else await self._measured(catalog)
+            totals = await self._summed()
+            return await drive(review_steps(report, totals, surface, notes, observed))
+
+    async def unresolved(self, surface: Surface) -> tuple[ActionAlias, ...]:
+        """The aliases that refs prove which could not be resolved."""
+        async with self._lock:
+            return learned_actions((await self._summed()).refs, surface)
 
     async def audit_spans(self) -> list[Spans]:
         """Where the window's audits lie, by path."""

@@ -1,16 +1,30 @@
-"""The configuration file. The only module that imports pydantic, and only the daemon imports it."""
+"""The configuration in force. The only module that imports pydantic: a daemon and `config` do.
+
+An option overrides a variable, a variable the file, the file the default. Each source is judged by
+itself first, so that what is wrong is told even where something else overrides it.
+"""
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabricd.core.nesting import SCHEMA_LEVELS, deeper_than
+from fabricd.daemon.config_sentences import sentences
+from fabricd.daemon.keys import BY_NAME
+from fabricd.daemon.layers import (
+    Default,
+    Layer,
+    Origin,
+    Place,
+    environment_layer,
+    file_layer,
+    flag_layer,
+)
 from fabricd.store.addresses import absolute
 from fabricd.store.durable import Damaged, Missing, read_bounded, shown
 
@@ -18,7 +32,12 @@ _MAX_BYTES = 16 * 1024
 
 
 class BadConfig(ValueError):
-    """Raised by `load`: the file cannot be used. The message says where and what."""
+    """Raised where a source cannot be used. `problems` says of each where, what, and what to do."""
+
+    def __init__(self, *problems: str) -> None:
+        more = f" (and {len(problems) - 1} more: see fabricd config check)" if problems[1:] else ""
+        super().__init__(problems[0] + more)
+        self.problems = problems
 
 
 class _Section(BaseModel):
@@ -28,25 +47,23 @@ class _Section(BaseModel):
 class Entropy(_Section):
     """`[entropy]`"""
 
-    compile: bool = Field(default=True, description="Compile artifacts; false only measures.")
+    compile: bool = Field(default=True, description=BY_NAME["entropy.compile"].purpose)
 
 
 class Watch(_Section):
     """`[watch]`"""
 
     rescan_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
-        default=10, description="Seconds between two full looks at the session logs."
+        default=10, description=BY_NAME["watch.rescan_seconds"].purpose
     )
-    force_polling: bool = Field(
-        default=False, description="Poll instead of using file system events."
-    )
+    force_polling: bool = Field(default=False, description=BY_NAME["watch.force_polling"].purpose)
 
 
 class Daemon(_Section):
     """`[daemon]`"""
 
     grace_ms: Annotated[int, Field(ge=0, le=60_000)] = Field(
-        default=250, description="How long triggers are gathered before a compile, in ms."
+        default=250, description=BY_NAME["daemon.grace_ms"].purpose
     )
 
 
@@ -54,11 +71,9 @@ class Log(_Section):
     """`[log]`"""
 
     level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="The least important event that is logged."
+        default="info", description=BY_NAME["log.level"].purpose
     )
-    file: str | None = Field(
-        default=None, description="Log to this file instead of standard error."
-    )
+    file: str | None = Field(default=None, description=BY_NAME["log.file"].purpose)
 
 
 class Config(_Section):
@@ -70,6 +85,21 @@ class Config(_Section):
     log: Log = Log()
 
 
+@dataclass(frozen=True)
+class InForce:
+    """The configuration, and which source each of its values is from."""
+
+    config: Config
+    layers: tuple[Layer, ...]
+
+    def origin(self, place: Place) -> Origin:
+        """Where the value at `(section, name)` comes from."""
+        for layer in reversed(self.layers):
+            if layer.holds(place):
+                return layer.origin(place)
+        return Default()
+
+
 def config_path(env: Mapping[str, str]) -> Path:
     """Where the configuration file is, or would be."""
     if given := env.get("FABRICD_CONFIG"):
@@ -79,106 +109,101 @@ def config_path(env: Mapping[str, str]) -> Path:
     return user_config_path("fabricd", appauthor=False) / "config.toml"
 
 
+def in_force(env: Mapping[str, str], flags: Mapping[str, str | bool | None]) -> InForce:
+    """What the options (by dotted key), the environment and the file say together.
+
+    Raises:
+        BadConfig: one of them says what cannot be used.
+    """
+    from_file = _file(config_path(env))
+    layers = (*from_file, environment_layer(env), flag_layer(flags))
+    _require_sound(layers)
+    return InForce(Config.model_validate(_merged(layers)), layers)
+
+
 def load(path: Path) -> Config:
-    """Read the file; a missing one gives the defaults.
+    """Read one file alone; a missing one gives the defaults.
 
     Raises:
         BadConfig: unreadable, not TOML, an unknown key or a value that does not fit.
     """
+    layers = tuple(_file(path))
+    _require_sound(layers)
+    return Config.model_validate(_merged(layers))
+
+
+def _file(path: Path) -> Iterator[Layer]:
+    name = shown(path)
     match read_bounded(path, _MAX_BYTES):
         case Missing():
-            return Config()
+            return
         case Damaged(reason=reason):
-            raise BadConfig(f"{shown(path)}: {reason}")
+            raise BadConfig(f"{name}: {reason}; make it a readable file, or move it away")
         case bytes() as data:
-            return _parse(path, data)
+            yield _parsed(name, data)
 
 
-def _parse(path: Path, data: bytes) -> Config:
+def _parsed(name: str, data: bytes) -> Layer:
     if deeper_than(data, SCHEMA_LEVELS):
-        raise BadConfig(f"{shown(path)} nests more than {SCHEMA_LEVELS} levels deep")
+        raise BadConfig(f"{name} nests more than {SCHEMA_LEVELS} levels deep; no key needs that")
     try:
-        value = tomllib.loads(data.decode("utf-8-sig"))
+        return file_layer(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise BadConfig(f"{shown(path)} is not UTF-8 (byte {error.start})") from None
+        raise BadConfig(f"{name} is not UTF-8 (byte {error.start}); save it as UTF-8") from None
     except ValueError as error:
-        raise BadConfig(f"{shown(path)} is not TOML: {error}") from None
-    try:
-        return Config.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise BadConfig(f"{shown(path)}: {_sentence(first)}") from None
+        raise BadConfig(f"{name} is not TOML: {error}; correct it there") from None
 
 
-_EXPECTED: Mapping[str, str] = {
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "string_type": "a text",
-    "model_type": "a table",
-}
+def _require_sound(layers: Iterable[Layer]) -> None:
+    problems: list[str] = []
+    for layer in layers:
+        try:
+            Config.model_validate(layer.values)
+        except ValidationError as error:
+            found: Any = error.errors(include_url=False)
+            problems += sentences(layer, found, schema())
+    if problems:
+        raise BadConfig(*problems)
 
 
-def _sentence(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        return f"unknown key {where}{_suggestion(where)}"
-    expected = _EXPECTED.get(error["type"])
-    if expected is None:
-        expected = f"{error['msg'][:1].lower()}{error['msg'][1:]}"
-    return f"{where} is {str(error['input'])[:60]!a}, expected {expected}"
+def _merged(layers: Iterable[Layer]) -> dict[str, dict[str, Any]]:
+    merged: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        for section, values in layer.values.items():
+            merged[section] = {**merged.get(section, {}), **values}
+    return merged
 
 
-def _suggestion(where: str) -> str:
-    from rapidfuzz import fuzz, process
-
-    match = process.extractOne(where, known_keys(), scorer=fuzz.ratio, score_cutoff=60)
-    return f"; did you mean {match[0]}?" if match else f"; known are {', '.join(known_keys())}"
-
-
-def known_keys() -> list[str]:
-    """Every key, as `section.name`."""
-    return [
-        f"{section}.{name}" for section, values in Config().model_dump().items() for name in values
-    ]
-
-
-def rendered(config: Config) -> str:
-    """The configuration in force, as TOML that could be saved."""
-    lines: list[str] = []
-    for section, values in config.model_dump().items():
-        lines.append(f"[{section}]")
-        part: BaseModel = getattr(config, section)
-        fields = type(part).model_fields
-        for name, value in values.items():
-            lines.append(f"# {fields[name].description}")
-            shown_value = _toml(value)
-            lines.append(f"{name} = {shown_value}" if shown_value else f"# {name} is not set")
-        lines.append("")
-    return "\n".join(lines)
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the file, for editors."""
+    made = Config.model_json_schema()
+    sections = {
+        name: {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                k: _rule(v) for k, v in made["$defs"][name.title()]["properties"].items()
+            },
+        }
+        for name in made["properties"]
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fabricd configuration",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": sections,
+    }
 
 
-def _toml(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        import json
-
-        # TOML knows no surrogate pairs and wants DEL escaped, unlike JSON.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+def _rule(made: dict[str, Any]) -> dict[str, Any]:
+    """A key's rule without what only the generator needs; TOML has no null to allow or default."""
+    rule = {**made, **made.get("anyOf", [{}])[0]}
+    names = ("description", "type", "enum", "minimum", "maximum", "default")
+    return {name: rule[name] for name in names if rule.get(name) is not None}
 
 
 def log_file(config: Config, env: Mapping[str, str]) -> Path | None:
-    """The log file, with `~` expanded."""
-    return Path(absolute(config.log.file, env)) if config.log.file else None
-
-
-def environment() -> Mapping[str, str]:
-    """The process environment, in one place."""
-    return os.environ
+    """The log file, with `~` expanded; None for standard error."""
+    given = config.log.file
+    return Path(absolute(given, env)) if given and given != "-" else None

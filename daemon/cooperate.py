@@ -11,7 +11,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from fabricd.core.steps import Steps
-from fabricd.store.reading import Log, Pass, ReadSteps
+from fabricd.store.reading import Log, Pass, ReadSteps, fetch
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ async def drive_reading(steps: ReadSteps, log: Log) -> Pass:
                 want = next(steps)
             else:
                 # Not abandoned on cancellation: the thread uses a descriptor that is closed next.
-                data = await anyio.to_thread.run_sync(log.read, want.offset, want.size)
+                data = await anyio.to_thread.run_sync(fetch, log, want)
                 pacer.rested()
                 want = steps.send(data)
     except StopIteration as end:

@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from fabricd.core.compiling.artifact import compile_digest_steps
 from fabricd.core.compiling.compile import Plans, plans_steps
+from fabricd.core.compiling.review import notes_steps
 from fabricd.core.entropy.freedom import freedom_steps
 from fabricd.core.entropy.meter import Catalog
+from fabricd.core.entropy.signals import Signal
 from fabricd.core.model import Surface
 from fabricd.daemon.cooperate import drive
 from fabricd.daemon.health import Health
@@ -20,11 +22,12 @@ from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
 
 
 class Declared(Struct, frozen=True):
-    """A surface with what follows from it alone."""
+    """A surface with what follows from it alone. `notes` are for its authors."""
 
     surface: Surface
     plans: Plans
     evidence_digest: str
+    notes: tuple[Signal, ...] = ()
 
 
 class SurfaceKeeper:
@@ -37,6 +40,11 @@ class SurfaceKeeper:
         self._lock = anyio.Lock()
         self.load: Load[Declared] = Missing()
         self.catalog = Catalog()
+
+    @property
+    def surface(self) -> Surface | None:
+        """The surface, where there is a sound one."""
+        return self.load.value.surface if isinstance(self.load, Loaded) else None
 
     async def refresh(self) -> bool:
         """Read the file again if it changed; whether the surface is another one now."""
@@ -61,7 +69,8 @@ class SurfaceKeeper:
                 freedom = await drive(freedom_steps(surface))
                 catalog = Catalog(surface.digest, freedom)
                 digest = await drive(compile_digest_steps(surface.digest, plans.plans))
-                return Loaded(Declared(surface, plans, digest), b""), catalog
+                notes = await drive(notes_steps(surface, plans))
+                return Loaded(Declared(surface, plans, digest, notes), b""), catalog
             case Missing() | Damaged() as other:
                 return other, Catalog()
 

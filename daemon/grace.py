@@ -13,7 +13,7 @@ import anyio
 from anyio.abc import TaskStatus
 from msgspec import Struct
 
-from fabricd.daemon.compiler import RETRIED, Finished
+from fabricd.daemon.compiler import Finished
 
 _FIRST_RETRY = 1.0
 _LAST_RETRY = 30.0
@@ -71,7 +71,7 @@ class GraceQueue:
             # A compile that was cancelled has not served its trigger.
             self._pending = self._pending or context
             raise
-        self._retry_due = finished.outcome in RETRIED
+        self._retry_due = finished.is_retried
         self._retry_context = context
         return finished
 

@@ -6,18 +6,24 @@ import logging
 import os
 import sys
 from collections.abc import MutableMapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar, NamedTuple
 
 import structlog
 
-from fabricd.core.plain import printable
+from fabricd.core.plain import is_list, is_object, printable
+from fabricd.daemon.repeats import Render, Repeats
+from fabricd.daemon.rotating import RotatingFile
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 class Sink:
-    """A log file that never raises: on a full disk lines are dropped and counted."""
+    """A stream that never raises: what cannot be written is dropped and counted."""
+
+    # Of all sinks since the process began.
+    lost: ClassVar[int] = 0
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -31,7 +37,8 @@ class Sink:
                 self.dropped = 0
             return self._stream.write(text)
         except (OSError, ValueError):
-            self.dropped += 1
+            # A line comes in two pieces; the second is its end.
+            self._drop(text.count("\n"))
             return 0
 
     def flush(self) -> None:
@@ -39,11 +46,33 @@ class Sink:
         try:
             self._stream.flush()
         except (OSError, ValueError):
-            self.dropped += 1
+            self._drop(1)
+
+    def _drop(self, lines: int) -> None:
+        self.dropped += lines
+        Sink.lost += lines
 
     def isatty(self) -> bool:
         """Whether a person reads along."""
         return self._stream.isatty()
+
+
+class Log(NamedTuple):
+    """The daemon's log: the logger, and what to do when nothing follows any more."""
+
+    events: Any
+    sink: Sink | RotatingFile
+    repeats: Repeats
+
+    def close(self) -> None:
+        """Tell what was held back as repeated."""
+        self.sink.write(self.repeats.rest())
+        self.sink.flush()
+
+
+def lines_lost() -> int:
+    """How many lines the log has lost since the process began."""
+    return Sink.lost + RotatingFile.lost
 
 
 def _escape(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -54,35 +83,64 @@ def _escape(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[
     return event
 
 
-def open_log(level: str, path: Path | None) -> Any:
-    """The daemon's logger: to a file as JSON lines, else to standard error for people.
+def for_people(colours: bool) -> Render:
+    """Renders an event in a line for a terminal."""
+    plain = structlog.dev.plain_traceback
+    return structlog.dev.ConsoleRenderer(colors=colours, pad_event_to=0, exception_formatter=plain)
+
+
+def line_for_people(event: dict[str, Any], render: Render) -> str:
+    """A line of the log file as the terminal would have shown it, whoever wrote the file."""
+    safe = {printable(name): _harmless(value) for name, value in event.items()}
+    safe.pop("exc_info", None)
+    for name in ("timestamp", "level", "event"):
+        if name in safe:
+            safe[name] = str(safe[name])
+    for name in ("exception", "stack"):
+        if name in safe:
+            safe[name] = "\n".join(map(printable, str(event[name]).splitlines()))
+    return str(render(None, "", safe))
+
+
+def _harmless(value: object) -> object:
+    if isinstance(value, str):
+        return printable(value)
+    if is_list(value):
+        return [_harmless(item) for item in value]
+    if is_object(value):
+        return {printable(name): _harmless(item) for name, item in value.items()}
+    return value
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def open_log(level: str, path: Path | None) -> Log:
+    """The daemon's log: to a file as JSON lines, else to standard error for people.
 
     Raises:
         OSError: the file cannot be opened.
     """
+    sink: Sink | RotatingFile
+    steps: list[Any] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
     if path is None:
         # Started with standard error closed, there is nobody to tell.
         stream: IO[str] = sys.stderr or open(os.devnull, "w")
+        sink = Sink(stream)
+        repeats = Repeats(for_people(colours=sink.isatty()))
     else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stream = path.open("a", encoding="utf-8", errors="backslashreplace")
-        path.chmod(0o600)
-    sink = Sink(stream)
-    renderer: Any = (
-        structlog.dev.ConsoleRenderer(colors=sink.isatty(), pad_event_to=0)
-        if path is None
-        else structlog.processors.JSONRenderer()
-    )
+        sink = RotatingFile(path, _now)
+        repeats = Repeats(structlog.processors.JSONRenderer())
+        steps.append(structlog.processors.format_exc_info)
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _escape,
-            renderer,
-        ],
+        processors=[*steps, _escape, repeats],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS.get(level, logging.INFO)),
         # Asks for a TextIO, but only writes and flushes, which is all a sink can do.
         logger_factory=structlog.PrintLoggerFactory(file=sink),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
-    return structlog.get_logger()
+    return Log(structlog.get_logger(), sink, repeats)

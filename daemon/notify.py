@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import anyio
+
+from fabricd.systemd import LABEL
+
+Manager: TypeAlias = Literal["systemd", "launchd"]
+
+
+def manager(env: Mapping[str, str]) -> Manager | None:
+    """Who started this very process as a service.
+
+    A shell inside a service inherits most of what that was told; its own pid it does not.
+    """
+    if env.get("SYSTEMD_EXEC_PID") == str(os.getpid()) or env.get("NOTIFY_SOCKET"):
+        return "systemd"
+    return "launchd" if env.get("XPC_SERVICE_NAME") == LABEL else None
 
 
 def notify(message: str) -> None:

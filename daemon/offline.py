@@ -9,13 +9,14 @@ from pathlib import Path
 
 from fabricd.core.book import SessionBook
 from fabricd.core.entropy.freedom import freedom_steps
-from fabricd.core.entropy.meter import Catalog, Report, report
+from fabricd.core.entropy.meter import Catalog, Report, lexicon_of, report
 from fabricd.core.evidence import Evidence
-from fabricd.core.model import Surface
+from fabricd.core.model import RepairRow, Surface
 from fabricd.core.steps import finish
 from fabricd.core.window import SessionFile, select
-from fabricd.store.durable import shown
-from fabricd.store.reading import Log, Pass, ReadSteps, commit_steps, read_steps
+from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
+from fabricd.store.homes import Homes
+from fabricd.store.reading import Log, Pass, ReadSteps, commit_steps, fetch, read_steps
 from fabricd.store.sessions import Listing, OpenLog, Skipped, discover
 
 Progress = Callable[[int], None]
@@ -39,7 +40,7 @@ def read_in_place(steps: ReadSteps, log: Log, progress: Progress | None = None) 
             if want is None:
                 want = next(steps)
             else:
-                data = log.read(want.offset, want.size)
+                data = fetch(log, want)
                 if progress is not None:
                     progress(len(data))
                 want = steps.send(data)
@@ -65,12 +66,14 @@ def measure(
     project: str | None = None,
     progress: Progress | None = None,
     include_root: bool = True,
+    alone: bool = False,
 ) -> Measured:
     """Measure `*.jsonl` in a directory and one level below; with `window` only the newest.
 
     Args:
         include_root: also count logs that lie in the directory itself. The daemon does not: Pi
             keeps sessions in project folders.
+        project: the folder whose newest log is always in the window; with `alone` only its logs.
 
     Raises:
         OSError: the directory itself cannot be read.
@@ -79,7 +82,7 @@ def measure(
         pass
     listing = discover(directory, include_root)
     folder = None if project is None else os.fsencode(project)
-    chosen = listing.files if window is None else select(listing.files, window, folder)
+    chosen = listing.files if window is None else select(listing.files, window, folder, alone)
     total = Evidence()
     sessions: list[tuple[SessionFile, Evidence]] = []
     skipped = list(listing.skipped)
@@ -94,11 +97,26 @@ def measure(
     return Measured(listing, tuple(sessions), total, tuple(skipped))
 
 
-def catalog_of(surface: Surface | None) -> Catalog:
-    """What a surface contributes to a report."""
+def catalog_of(surface: Surface | None, rows: Sequence[RepairRow] = ()) -> Catalog:
+    """What a surface and the rows of a repairs table contribute to a report."""
+    lexicon = lexicon_of(rows)
     if surface is None:
-        return Catalog()
-    return Catalog(surface.digest, finish(freedom_steps(surface)))
+        return Catalog(lexicon=lexicon, lexicon_rows=len(rows))
+    return Catalog(surface.digest, finish(freedom_steps(surface)), lexicon, len(rows))
+
+
+def repair_rows(homes: Homes, surface: Surface | None) -> Load[tuple[RepairRow, ...]]:
+    """The rows of a home's repairs table, for the meter. Ours for other catalogs are left out."""
+    # Imported here: measuring alone needs none of it.
+    from fabricd.core.repairs import catalog_digest, meter_row
+    from fabricd.store import repairs
+
+    catalog = None if surface is None else catalog_digest(surface)
+    match repairs.standing(homes, catalog):
+        case Loaded(value=table, raw=raw):
+            return Loaded(tuple(map(meter_row, table.rows)), raw)
+        case Missing() | Damaged() as other:
+            return other
 
 
 def report_of(measured: Measured, surface: Surface | None) -> Report:

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
-from fabricd.ipc.socket_file import BoundSocket, LiveSocket, NotASocket, bind
+from fabricd.ipc.socket_file import (
+    BoundSocket,
+    LiveSocket,
+    NotASocket,
+    WrongSocket,
+    bind,
+    inherited,
+)
 from fabricd.store.addresses import SocketPathTooLong, socket_path
 from fabricd.store.durable import shown
 from fabricd.store.homes import BadHome, Homes, find, require_closed, require_private
@@ -19,13 +26,15 @@ from fabricd.store.locks import AlreadyHeld, Ownership, hold
 OK = 0
 FAILED = 1
 STALE = 4
+# The code was replaced: whoever restarts daemons should start the new one.
+REPLACED = 75
 BAD_CONFIG = 78
 
 _PROBE_SECONDS = 2.0
 
 
 class CannotStart(RuntimeError):
-    """Raised by `claim`: this process does not become the daemon. `code` is its exit status."""
+    """Raised where no daemon starts: the sentence to print, and `code`, the exit status."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -42,10 +51,24 @@ class Claim:
 
 
 def claim(env: Mapping[str, str], version: str) -> Claim:
-    """Take the locks of home and socket, then bind.
+    """Take the locks of home and socket, then bind, or take over what a service manager bound.
 
     Raises:
-        CannotStart: with the sentence to print and the code to exit with.
+        CannotStart: another daemon is in the way, or a place cannot serve.
+    """
+    homes, socket = prepared(env)
+    with ExitStack() as stack:
+        stack.callback(_hold_home(homes.lock, socket, version).close)
+        stack.callback(_hold_socket(socket, version).close)
+        return Claim(homes, _listen(socket, env), stack.pop_all())
+    raise AssertionError("unreachable")
+
+
+def prepared(env: Mapping[str, str]) -> tuple[Homes, Path]:
+    """The homes, their directories made, and the path of the socket.
+
+    Raises:
+        CannotStart: one of them cannot serve.
     """
     homes = find(env)
     try:
@@ -63,35 +86,54 @@ def claim(env: Mapping[str, str], version: str) -> Claim:
         raise CannotStart(f"{where} lies below a file, not a directory", BAD_CONFIG) from None
     except OSError as error:
         raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
-    with ExitStack() as stack:
-        try:
-            stack.callback(_hold(homes.lock, socket, version).close)
-            socket_lock = socket.with_name(socket.name + ".lock")
-            stack.callback(_hold(socket_lock, socket, version).close)
-            bound = bind(socket)
-        except (NotASocket, LiveSocket) as error:
-            raise CannotStart(str(error), FAILED) from None
-        except OSError as error:
-            raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
-        return Claim(homes, bound, stack.pop_all())
-    raise AssertionError("unreachable")
+    return homes, socket
+
+
+def _listen(socket: Path, env: Mapping[str, str]) -> BoundSocket:
+    try:
+        return inherited(socket, env) or bind(socket)
+    except (NotASocket, LiveSocket) as error:
+        raise CannotStart(str(error), FAILED) from None
+    except WrongSocket as error:
+        raise CannotStart(str(error), BAD_CONFIG) from None
+    except OSError as error:
+        raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
 
 
 def _where(error: OSError) -> str:
     return shown(error.filename) if error.filename else "the socket"
 
 
-def _hold(lock: Path, socket: Path, version: str) -> Ownership:
+def _hold(lock: Path, socket: Path) -> Ownership:
     try:
         return hold(lock, os.fsencode(socket))
+    except OSError as error:
+        raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
+
+
+def _hold_home(lock: Path, socket: Path, version: str) -> Ownership:
+    try:
+        return _hold(lock, socket)
     except AlreadyHeld as held:
         listening = Path(os.fsdecode(held.told)) if held.told else socket
-        raise _loser(listening, version) from None
+        raise in_the_way(_patient_probe(listening, version), version) from None
 
 
-def _loser(socket: Path, version: str) -> CannotStart:
-    """What to say where another daemon holds the lock. Looks for up to 2 s, touches nothing."""
-    match _patient_probe(socket, version):
+def _hold_socket(socket: Path, version: str) -> Ownership:
+    try:
+        return _hold(socket.with_name(socket.name + ".lock"), socket)
+    except AlreadyHeld:
+        # We hold the home: whoever holds the socket serves another one.
+        raise CannotStart(
+            f"the daemon of another home listens at {shown(socket)}: set FABRICD_SOCKET to "
+            "another path for one of them",
+            FAILED,
+        ) from None
+
+
+def in_the_way(found: Probe, version: str) -> CannotStart:
+    """What to say where another daemon holds the home, by what it answered."""
+    match found:
         case Ready(reply=reply):
             return CannotStart(
                 f"fabricd {version} already runs here (pid {reply.result['pid']}, "
@@ -100,11 +142,14 @@ def _loser(socket: Path, version: str) -> CannotStart:
             )
         case NeedsRestart(reason=reason):
             return CannotStart(
-                f"another fabricd holds this home: {reason}; stop it and start again", STALE
+                f"another fabricd holds this home: {reason}; replace it with: fabricd restart",
+                STALE,
             )
         case Unreachable(reason=reason):
             return CannotStart(
-                f"another fabricd holds this home and does not answer: {reason}", STALE
+                f"another fabricd holds this home and does not answer: {reason}; "
+                "end it with: fabricd stop",
+                STALE,
             )
         case NotRunning():
             return CannotStart(
@@ -113,6 +158,7 @@ def _loser(socket: Path, version: str) -> CannotStart:
 
 
 def _patient_probe(socket: Path, version: str) -> Probe:
+    """Ask who listens where somebody holds the lock: without a socket yet, wait for it."""
     ends = time.monotonic() + _PROBE_SECONDS
     while True:
         left = ends - time.monotonic()

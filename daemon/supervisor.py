@@ -25,17 +25,28 @@ from fabricd.daemon.answers import Answers
 from fabricd.daemon.books import Books
 from fabricd.daemon.checkpointer import Checkpointer
 from fabricd.daemon.clock import SystemClock
+from fabricd.daemon.clockwatch import ClockWatch
 from fabricd.daemon.compiler import Compiler, Finished
 from fabricd.daemon.config import Config
+from fabricd.daemon.counters import CountedTelemetry
 from fabricd.daemon.declared import SurfaceKeeper
+from fabricd.daemon.doorkeeper import Doorkeeper
 from fabricd.daemon.grace import Context, GraceQueue
 from fabricd.daemon.health import Health
-from fabricd.daemon.notify import feed_watchdog, notify
+from fabricd.daemon.heartbeat import Heartbeat
+from fabricd.daemon.lexicon import Lexicon
+from fabricd.daemon.metering import Metering
+from fabricd.daemon.notify import feed_watchdog, manager, notify
+from fabricd.daemon.poolkeeper import PoolKeeper
+from fabricd.daemon.replaced import CodeWatch
+from fabricd.daemon.reviewer import Reviewer
+from fabricd.daemon.start import OK, REPLACED
 from fabricd.daemon.tailer import Tailer
-from fabricd.daemon.telemetry import LogTelemetry
 from fabricd.daemon.watch import Watcher
 from fabricd.ipc import PROTOCOL
-from fabricd.ipc.server import Broadcast, Server
+from fabricd.ipc.broadcast import Broadcast
+from fabricd.ipc.places import Places
+from fabricd.ipc.server import Server
 from fabricd.ipc.socket_file import BoundSocket
 from fabricd.store.atomic import remove_leftovers
 from fabricd.store.durable import shown
@@ -68,14 +79,21 @@ class Supervisor:
         self._stopping = anyio.Event()
         self._reason = "stopped"
         broadcast = Broadcast(version)
-        self._telemetry = LogTelemetry(log, broadcast.publish)
+        self._telemetry = CountedTelemetry(log, broadcast.publish, self._clock)
+        self._heartbeat = Heartbeat(self._clock)
         self._health = Health(self._telemetry)
         self._books = Books()
         self._keeper = SurfaceKeeper(homes.surface, self._health)
+        self._pool = PoolKeeper(homes, self._health)
+        self._lexicon = Lexicon(homes, self._health, self._clock)
+        self._reviewer = Reviewer(self._books, self._keeper, self._pool)
         self._compiler = Compiler(
             homes,
             self._books,
             self._keeper,
+            self._pool,
+            self._reviewer,
+            self._lexicon,
             self._health,
             self._telemetry,
             self._clock,
@@ -97,7 +115,7 @@ class Supervisor:
         self._watcher = Watcher(
             homes,
             self._health,
-            self._sessions_hinted,
+            self._tailer,
             self._evidence_changed,
             config.watch.force_polling,
         )
@@ -108,15 +126,42 @@ class Supervisor:
             clock=self._clock,
             books=self._books,
             keeper=self._keeper,
+            lexicon=self._lexicon,
+            tailer=self._tailer,
+            compiler=self._compiler,
+            reviewer=self._reviewer,
+            grace=self._grace,
+            health=self._health,
+            telemetry=self._telemetry,
+            counters=self._telemetry.counters,
+            stop=self.stop,
+        )
+        places = Places()
+        metering = Metering(
+            clock=self._clock,
+            started=self._clock.monotonic(),
+            counters=self._telemetry.counters,
+            heartbeat=self._heartbeat,
+            books=self._books,
+            keeper=self._keeper,
+            lexicon=self._lexicon,
             tailer=self._tailer,
             compiler=self._compiler,
             grace=self._grace,
             health=self._health,
-            telemetry=self._telemetry,
-            stop=self.stop,
+            places=places,
+            broadcast=broadcast,
         )
-        self._server = Server(bound, version, self.answers.methods(), broadcast, self._telemetry)
+        methods = {**self.answers.methods(), **metering.methods()}
+        self._server = Server(bound, version, methods, broadcast, self._telemetry, places)
+        self._clockwatch = ClockWatch(self._clock, self._telemetry, self._time_jumped)
+        self._doorkeeper = Doorkeeper(
+            bound, self._server, self._health, self._telemetry, self._clock
+        )
+        restarts = self._leave_to_new_code if manager(os.environ) else None
+        self._codewatch = CodeWatch(self._health, self._telemetry, restarts)
         self._version = version
+        self.exit_code = OK
 
     def stop(self, reason: str) -> None:
         """Begin to stop; more than one reason is one too many."""
@@ -124,11 +169,16 @@ class Supervisor:
             self._reason = reason
             self._stopping.set()
 
+    def _leave_to_new_code(self) -> None:
+        self.exit_code = REPLACED
+        self.stop("its code was replaced")
+
     def _evidence_changed(self) -> None:
         self._grace.submit(Context())
 
-    def _sessions_hinted(self, paths: Any) -> None:
-        self._tailer.hint(paths)
+    def _time_jumped(self) -> None:
+        self._tailer.hint_all()
+        self._evidence_changed()
 
     async def _compile(self, _: Context) -> Finished:
         return await self._compiler.compile()
@@ -161,14 +211,20 @@ class Supervisor:
     async def _live(self, ready: Ready | None) -> None:
         await anyio.to_thread.run_sync(self._clean_up)
         await self._compiler.start()
+        await self._pool.start()
         restored = await self._checkpointer.restore()
         await self._keeper.refresh()
+        await self._lexicon.refresh(self._keeper.surface)
         async with anyio.create_task_group() as group:
             await group.start(self._grace.run)
             await group.start(self._tailer.run)
             group.start_soon(self._watcher.run)
             group.start_soon(self._checkpointer.run)
             group.start_soon(self._look_at_surface)
+            group.start_soon(self._heartbeat.run)
+            group.start_soon(self._clockwatch.run)
+            group.start_soon(self._doorkeeper.run)
+            group.start_soon(self._codewatch.run)
             group.start_soon(feed_watchdog)
             # What lives now lives as long as the daemon: later collections need not look at it.
             gc.collect()
@@ -195,15 +251,16 @@ class Supervisor:
         }
 
     def _clean_up(self) -> None:
-        for directory in (self._homes.entropy, self._homes.state):
+        repairs = self._homes.repairs.parent
+        for directory in (self._homes.entropy, repairs, self._homes.state):
             remove_leftovers(directory)
 
     async def _look_at_surface(self) -> None:
         """The timer behind the surface watch."""
         while True:
             await anyio.sleep(SURFACE_SECONDS)
-            # A damaged artifact is tried again too: somebody may have moved it away meanwhile.
-            if await self._keeper.refresh() or self._compiler.artifact.state == "damaged":
+            # A damaged file is tried again too: somebody may have moved it away meanwhile.
+            if await self._keeper.refresh() or self._compiler.is_blocked:
                 self._evidence_changed()
 
     async def _wind_down(self) -> None:
@@ -224,15 +281,20 @@ def serve(
     log: Any,
     ready: Ready | None = None,
     held: ExitStack | None = None,
-) -> None:
-    """Run a daemon on a bound socket until it is stopped; then remove the socket, release locks."""
+) -> int:
+    """Run a daemon on a bound socket until it is stopped; then remove the socket, release locks.
 
-    async def main() -> None:
-        await Supervisor(homes, config, bound, version, log).run(ready)
+    Gives the exit code: 0, or 75 where it left for a newly installed package to be started.
+    """
+
+    async def main() -> int:
+        supervisor = Supervisor(homes, config, bound, version, log)
+        await supervisor.run(ready)
+        return supervisor.exit_code
 
     with held or ExitStack():
         try:
-            anyio.run(main)
+            return anyio.run(main)
         finally:
             bound.unlink()
             bound.raw.close()

@@ -16,7 +16,16 @@ from anyio.abc import TaskStatus
 from msgspec import Struct, structs
 
 from fabricd.core.resume import Restart, Resume, Unchanged, is_as_seen
-from fabricd.core.window import WINDOW, SessionFile, newest_first, project_folder, select
+from fabricd.core.watching import seconds_to_look
+from fabricd.core.window import (
+    COMPRESSED,
+    WINDOW,
+    SessionFile,
+    departure_of,
+    newest_first,
+    project_folder,
+    select,
+)
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.cooperate import drive_reading
@@ -28,8 +37,8 @@ from fabricd.store.reading import Pass, read_steps
 from fabricd.store.sessions import Listing, OpenLog, discover
 
 READERS = 4
-QUIET_AFTER = 600.0
-QUIET_RESCAN = 30.0
+# A second look at once where a log vanished under the first; more can wait for the timer.
+_PASSES = 2
 
 
 class Files(Struct, frozen=True):
@@ -65,6 +74,7 @@ class Tailer:
         self._wake = anyio.Event()
         self._hinted: set[bytes] = set()
         self._full = True
+        self._polling = False
         self._project: bytes | None = None
         self._listing = Listing((), ())
         self._chosen: tuple[SessionFile, ...] = ()
@@ -104,6 +114,12 @@ class Tailer:
         self._full = True
         self._wake.set()
 
+    def poll(self, polling: bool) -> None:
+        """Nobody tells of changes from now on, or somebody does again."""
+        if polling != self._polling:
+            self._polling = polling
+            self.hint_all()
+
     def attend(self, cwd: str | None) -> None:
         """The project whose newest session always counts: that of the last turn."""
         if cwd is not None and os.path.isabs(cwd):
@@ -126,8 +142,8 @@ class Tailer:
                 self._busy_at = self._clock.monotonic()
 
     def _interval(self) -> float:
-        quiet = self._clock.monotonic() - self._busy_at > QUIET_AFTER
-        return max(self._rescan, QUIET_RESCAN) if quiet else self._rescan
+        quiet = self._clock.monotonic() - self._busy_at
+        return seconds_to_look(self._rescan, self._polling, quiet)
 
     async def read_all(self) -> bool:
         """One full pass; whether any evidence changed."""
@@ -137,9 +153,16 @@ class Tailer:
     async def _read_hinted(self) -> bool:
         async with self._lock:
             paths, self._hinted = self._hinted, set()
-            full, self._full = self._full, False
+            found = False
             try:
-                return await self._pass(paths, full)
+                for _ in range(_PASSES):
+                    full, self._full = self._full, False
+                    found = await self._pass(paths, full) or found
+                    if not self._full:
+                        break
+                    # A log vanished: what takes its place in the window need not wait.
+                    paths = set[bytes]()
+                return found
             except BaseException:
                 # What was hinted at has not been read: the next pass must look again.
                 self._full = True
@@ -168,9 +191,19 @@ class Tailer:
         return False
 
     async def _choose(self) -> bool:
-        self._listing = await anyio.to_thread.run_sync(discover, self._homes.sessions)
-        self._chosen = tuple(select(self._listing.files, WINDOW, self._project))
-        return await self._books.show(file.path for file in self._chosen)
+        listing = await anyio.to_thread.run_sync(discover, self._homes.sessions)
+        chosen = tuple(select(listing.files, WINDOW, self._project))
+        window = {file.path for file in chosen}
+        left = [file for file in self._chosen if file.path not in window]
+        turned = [file.path + COMPRESSED for file in left]
+        others = await anyio.to_thread.run_sync(_existing, turned) if left else set[bytes]()
+        changed = await self._books.show(window)
+        # Nothing is awaited below: a look that was cancelled has not happened.
+        self._listing, self._chosen = listing, chosen
+        for file in left:
+            how = departure_of(file, listing.files, others)
+            self._telemetry.session_left(shown(file.path), how)
+        return changed
 
     async def _read_one(
         self, path: bytes, limiter: anyio.CapacityLimiter, found: list[bool]
@@ -181,7 +214,7 @@ class Tailer:
                 with log:
                     steps = read_steps(log, self._books.book(path), self._clock.wall_ns())
                     result = await drive_reading(steps, log)
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 # Gone since it was listed: the next listing says so.
                 self._full = True
                 return
@@ -219,3 +252,7 @@ class Tailer:
             case Restart(reason=reason):
                 how = reason
         self._telemetry.session_read(shown(path), how, result.bytes_read, result.fresh.traces)
+
+
+def _existing(paths: Iterable[bytes]) -> set[bytes]:
+    return {path for path in paths if os.path.lexists(path)}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from fabricd.core.clocks import JumpKind
 from fabricd.core.javascript import number_text
+from fabricd.core.window import Departure
+from fabricd.ipc.connection import Cut
+from fabricd.ipc.server import Ending, Refusal
 
 Publish = Callable[[str, dict[str, object]], None]
 
@@ -25,14 +29,29 @@ class Telemetry(Protocol):
     def session_failed(self, path: str, reason: str) -> None:
         """A session log could not be read."""
 
+    def session_left(self, path: str, how: Departure) -> None:
+        """A session log is not in the window any more."""
+
+    def clock_jumped(self, kind: JumpKind, seconds: float) -> None:
+        """The machine slept, somebody set the time, or the process was stopped for a while."""
+
+    def socket_bound_again(self, path: str) -> None:
+        """The control socket had been removed, and is there again."""
+
     def compile_finished(self, fields: Mapping[str, object]) -> None:
         """A compile ended, whatever its outcome."""
 
     def compile_failed(self, error: BaseException) -> None:
         """A compile raised something it should not have."""
 
+    def compiled(self, notice: str, fields: Mapping[str, object]) -> None:
+        """A newly written artifact changes plans, or is better than the one before."""
+
     def gate_rejected(self, reasons: tuple[str, ...]) -> None:
         """The gate refused an artifact; told once per distinct set of reasons."""
+
+    def review(self, notice: str, lines: Sequence[str], key: str) -> None:
+        """There is something for authors to look at; told once per distinct key."""
 
     def turn_ended(self, agent: str | None, session: str | None) -> None:
         """A hook posted `turn_end`."""
@@ -46,11 +65,20 @@ class Telemetry(Protocol):
     def health_recovered(self, what: str) -> None:
         """It works again."""
 
+    def code_replaced(self, installed: str, leaving: bool) -> None:
+        """Another package lies where ours did. `leaving`: whoever restarts us shall start it."""
+
     def checkpoint_failed(self, reason: str) -> None:
         """The cursors could not be written; nothing is lost but a re-scan."""
 
-    def client_refused(self, reason: str) -> None:
+    def client_refused(self, cause: Refusal, reason: str) -> None:
         """A connection was turned away."""
+
+    def client_cut(self, cause: Cut) -> None:
+        """A conversation was ended by us."""
+
+    def request_ended(self, method: str, ending: Ending) -> None:
+        """A frame was dealt with; `method` is one of those there are, else `unknown`."""
 
     def request_failed(self, method: str, error: BaseException) -> None:
         """A method raised something it should not have."""
@@ -81,6 +109,15 @@ class LogTelemetry:
     def session_failed(self, path: str, reason: str) -> None:
         self._tell("session_failed", {"path": path, "reason": reason}, "warning")
 
+    def session_left(self, path: str, how: Departure) -> None:
+        self._tell("session_left", {"path": path, "how": how})
+
+    def clock_jumped(self, kind: JumpKind, seconds: float) -> None:
+        self._tell("clock_jumped", {"kind": kind, "seconds": round(seconds, 3)}, "warning")
+
+    def socket_bound_again(self, path: str) -> None:
+        self._tell("socket_bound_again", {"path": path}, "warning")
+
     def compile_finished(self, fields: Mapping[str, object]) -> None:
         shown = {
             name: number_text(value) if isinstance(value, float) else value
@@ -91,6 +128,14 @@ class LogTelemetry:
 
     def compile_failed(self, error: BaseException) -> None:
         self._log.error("compile_failed", error=repr(error), exc_info=error)
+
+    def compiled(self, notice: str, fields: Mapping[str, object]) -> None:
+        self._log.info("compiled", notice=notice)
+        self._publish("compiled", {"notice": notice, **fields})
+
+    def review(self, notice: str, lines: Sequence[str], key: str) -> None:
+        self._log.info("review", notice=notice)
+        self._publish("review", {"notice": notice, "suggestions": list(lines), "key": key})
 
     def gate_rejected(self, reasons: tuple[str, ...]) -> None:
         self._tell("gate_rejected", {"reasons": list(reasons)}, "warning")
@@ -107,11 +152,20 @@ class LogTelemetry:
     def health_recovered(self, what: str) -> None:
         self._tell("health_recovered", {"what": what})
 
+    def code_replaced(self, installed: str, leaving: bool) -> None:
+        self._tell("code_replaced", {"installed": installed, "leaving": leaving}, "warning")
+
     def checkpoint_failed(self, reason: str) -> None:
         self._tell("checkpoint_failed", {"reason": reason}, "warning")
 
-    def client_refused(self, reason: str) -> None:
-        self._log.warning("client_refused", reason=reason)
+    def client_refused(self, cause: Refusal, reason: str) -> None:
+        self._log.warning("client_refused", cause=cause, reason=reason)
+
+    def client_cut(self, cause: Cut) -> None:
+        self._log.debug("client_cut", cause=cause)
+
+    def request_ended(self, method: str, ending: Ending) -> None:
+        """Too many to be told one by one."""
 
     def request_failed(self, method: str, error: BaseException) -> None:
         self._log.error(

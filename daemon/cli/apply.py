@@ -14,6 +14,7 @@ from typing import IO, Any
 import click
 
 from fabricd.core.plain import is_object, printable
+from fabricd.daemon.cli.completing import files
 from fabricd.daemon.cli.talk import Complaint, out
 
 _PIPE_SECONDS = 3.0
@@ -44,11 +45,12 @@ class _Normalizers:
 
 
 @click.command("apply")
-@click.argument("file", default="-")
+@click.argument("file", default="-", shell_complete=files)
 def command(file: str) -> int:
-    """Read lines `{"ref", "schema", "args", "plan"?}`; print `{"args", "witness"}` for each.
+    """Repair calls given as JSON lines, from FILE or standard input.
 
-    The witness is null where nothing was changed. A bad line gives `{"error"}` in its place, and
+    Reads lines `{"ref", "schema", "args", "plan"?}` and prints `{"args", "witness"}` for each. The
+    witness is null where nothing was changed. A bad line gives `{"error"}` in its place, and
     the exit code is then 1.
     """
     normalizers = _Normalizers()

@@ -40,7 +40,7 @@ def status(as_json: bool) -> int:
         case NotRunning():
             if as_json:
                 out(_line({"state": "not_running", "socket": path}))
-            say(f"no daemon runs (socket {printable(path)}); start one with: fabricd run")
+            say(f"no daemon runs (socket {printable(path)}); start one with: fabricd start")
             return NOT_RUNNING
 
 
@@ -80,8 +80,10 @@ def _artifact(artifact: dict[str, Any]) -> str:
 def _compile(finished: dict[str, Any] | None) -> str:
     if finished is None:
         return "none yet"
-    words = finished["outcome"].replace("_", " ")
-    return f"{words}: {printable(finished['reason'])}" if "reason" in finished else str(words)
+    words = str(finished["outcome"].replace("_", " "))
+    if "reason" in finished:
+        words += f": {printable(finished['reason'])}"
+    return words + (f"; observation pool {finished['pool']}" if "pool" in finished else "")
 
 
 def _age(seconds: float) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.inputs import artifact_at, measured, surface_at
 from fabricd.daemon.cli.talk import out, say
 
@@ -13,16 +14,39 @@ _PATH = click.Path(path_type=Path, readable=False)
 
 
 @click.command("compile")
-@click.option("--sessions", type=_PATH, required=True, help="A directory of session logs.")
-@click.option("--surface", "surface_file", type=_PATH, required=True, help="The live surface.")
-@click.option("--artifact", "previous_file", type=_PATH, help="The artifact there was before.")
-@click.option("--window", type=click.IntRange(min=1), help="Only the newest N sessions.")
+@click.option(
+    "--sessions",
+    type=_PATH,
+    required=True,
+    metavar="DIR",
+    shell_complete=directories,
+    help="A directory of session logs.",
+)
+@click.option(
+    "--surface",
+    "surface_file",
+    type=_PATH,
+    required=True,
+    metavar="FILE",
+    help="The declared surface to compile for.",
+)
+@click.option(
+    "--artifact",
+    "previous_file",
+    type=_PATH,
+    metavar="FILE",
+    help="The artifact there was before.",
+)
+@click.option(
+    "--window", type=click.IntRange(min=1), metavar="N", help="Only the newest N sessions."
+)
 def command(
     sessions: Path, surface_file: Path, previous_file: Path | None, window: int | None
 ) -> int:
     """Compile sessions and surface, and print the artifact.
 
-    Where the gate refuses, the previous artifact is printed instead and the exit code is 1.
+    These are the very bytes that the daemon would save. Where the gate refuses, the artifact there
+    was before is printed instead, if one is given, and the exit code is 1.
     """
     from fabricd.core.compiling.artifact import artifact_bytes, compile_digest_steps, fresh
     from fabricd.core.compiling.compile import compile_plans, plans_steps

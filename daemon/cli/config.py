@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import click
 
-from fabricd.daemon.cli.talk import Complaint, env, out
+from fabricd.daemon.cli.settings import BAD_CONFIG, flags_of, setting_options, settled
+from fabricd.daemon.cli.talk import Complaint, env, out, say
+from fabricd.daemon.keys import mistaken
 from fabricd.store.durable import shown
 
 
 @click.group("config")
 def command() -> None:
-    """Show where the configuration is and what is in force."""
+    """Show, check and explain the configuration.
+
+    An option of `run` overrides an environment variable, a variable overrides the file, the file
+    overrides the default.
+    """
 
 
 @command.command("path")
 def path() -> int:
-    """Print the path of the configuration file, whether it exists or not."""
+    """Print the path of the configuration file.
+
+    It is printed whether the file exists or not.
+    """
     from fabricd.daemon.config import config_path
 
     out(shown(config_path(env())) + "\n")
@@ -25,14 +36,58 @@ def path() -> int:
 
 
 @command.command("show")
+@click.option("--origin", is_flag=True, help="Say of each value where it comes from.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def show(as_json: bool) -> int:
-    """Print the configuration in force, as TOML that could be saved."""
-    from fabricd.daemon.config import BadConfig, config_path, load, rendered
+@setting_options
+def show(origin: bool, as_json: bool, **options: Any) -> int:
+    """Print the configuration in force, as TOML that could be saved.
 
-    try:
-        config = load(config_path(env()))
-    except BadConfig as error:
-        raise Complaint(str(error), 78) from None
-    out(json.dumps(config.model_dump()) + "\n" if as_json else rendered(config))
+    The options that set something are those of `run`: shown is what a daemon started with them
+    would use. Exits 78 where file, environment or options cannot be used.
+    """
+    from fabricd.daemon.cli import config_words
+
+    found = settled(flags_of(options))
+    out(config_words.as_json(found, origin) if as_json else config_words.toml(found, origin))
     return 0
+
+
+@command.command("schema")
+def schema() -> int:
+    """Print the JSON Schema of the configuration file, for editors."""
+    from fabricd.daemon import config
+
+    out(json.dumps(config.schema(), indent=2) + "\n")
+    return 0
+
+
+@command.command("check")
+@click.argument("file", required=False, type=click.Path(path_type=Path, readable=False))
+def check(file: Path | None) -> int:
+    """Check FILE, or without one what `run` would use.
+
+    That is the configuration file and the environment. Tells everything that is wrong, one line
+    each. Exits 0 where all is well, else 78.
+    """
+    from fabricd.daemon.config import BadConfig, config_path, in_force, load
+
+    target = config_path(env()) if file is None else file
+    if file is not None and not file.exists():
+        raise Complaint(f"{shown(file)} does not exist", BAD_CONFIG)
+    try:
+        if file is None:
+            for sentence in mistaken(env()):
+                say(sentence)
+            in_force(env(), {})
+        else:
+            load(file)
+    except BadConfig as error:
+        for problem in error.problems:
+            say(problem)
+        return BAD_CONFIG
+    say(f"{shown(target)} is sound" if target.exists() else _absent(target))
+    return 0
+
+
+def _absent(path: Path) -> str:
+    return f"{shown(path)} does not exist: the defaults and the environment are in force"

@@ -12,7 +12,7 @@ from fabricd.daemon.cli.talk import out, say
 
 @click.command("derive")
 @click.argument("surface", type=click.Path(path_type=Path, readable=False))
-@click.option("--json", "as_json", is_flag=True, help="The default: plans are data.")
+@click.option("--json", "as_json", is_flag=True, help="The default: plans are always JSON.")
 def command(surface: Path, as_json: bool) -> int:
     """Derive the normal-form plans of a declared surface and print them as JSON.
 

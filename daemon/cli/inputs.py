@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     # For annotations alone: each command imports only what it uses.
     from fabricd.core.compiling.artifact import Artifact
     from fabricd.core.model import Surface
+    from fabricd.core.sessions.samples import Recording
     from fabricd.daemon.offline import Measured
 
 
@@ -92,8 +94,16 @@ def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
         yield lambda size: bar.update(task, advance=size)
 
 
-def measured(directory: Path, window: int | None = None, include_root: bool = True) -> Measured:
+def measured(
+    directory: Path,
+    window: int | None = None,
+    include_root: bool = True,
+    project: str | None = None,
+    alone: bool = False,
+) -> Measured:
     """Measure a directory that was named; what could not be read is said on stderr.
+
+    Arguments as those of `offline.measure`.
 
     Raises:
         Complaint: the directory itself cannot be read.
@@ -105,7 +115,7 @@ def measured(directory: Path, window: int | None = None, include_root: bool = Tr
         files = discover(directory, include_root).files
         size = sum(file.size for file in files)
         with progress(size) as advance:
-            found = offline.measure(directory, window, None, advance, include_root)
+            found = offline.measure(directory, window, project, advance, include_root, alone)
     except OSError as error:
         raise Complaint(
             f"{printable(shown(directory))} cannot be read: {error.strerror or error}"
@@ -113,3 +123,35 @@ def measured(directory: Path, window: int | None = None, include_root: bool = Tr
     for skip in found.skipped:
         say(f"skipped {printable(skip.path)}: {skip.reason}")
     return found
+
+
+def recordings_in(directory: Path, window: int | None = None) -> Iterator[Recording]:
+    """The recordings of a directory that was named, with `window` of its newest logs alone.
+
+    What could not be read is said on stderr in the end.
+
+    Raises:
+        Complaint: the directory itself cannot be read.
+    """
+    from fabricd.core.window import select
+    from fabricd.daemon.recorded import recorded
+    from fabricd.store.sessions import discover
+
+    try:
+        with os.scandir(directory):
+            pass
+    except OSError as error:
+        raise Complaint(
+            f"{printable(shown(directory))} cannot be read: {error.strerror or error}"
+        ) from None
+    listing = discover(directory, include_root=True)
+    chosen = listing.files if window is None else select(listing.files, window)
+    skipped = [(skip.path, skip.reason) for skip in listing.skipped]
+    with progress(sum(file.size for file in chosen)) as advance:
+        for file in sorted(chosen, key=lambda file: file.path):
+            try:
+                yield from recorded(file.path, advance)
+            except OSError as error:
+                skipped.append((shown(file.path), error.strerror or str(error)))
+    for path, reason in skipped:
+        say(f"skipped {printable(path)}: {reason}")

@@ -15,11 +15,14 @@ from rich.text import Text
 
 from fabricd.core.overview import words_for
 from fabricd.core.plain import printable
+from fabricd.daemon.cli.suggestions import sentence
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WORST = 8
 _MODELS = 6
 _WITHOUT_PLAN = 5
+_SUGGESTIONS = 10
+_SAME_STORY = ("not-on-surface", "property-not-judged")
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -43,9 +46,14 @@ def render_report(value: dict[str, Any], to_terminal: bool | None = None) -> str
         markup=False,
         emoji=False,
     )
-    console.print(Group(*_sections(value)))
+    console.print(report_body(value))
     # Padding to the full width is of use to nobody and breaks copied lines.
     return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
+
+
+def report_body(value: dict[str, Any]) -> RenderableType:
+    """The report for any console."""
+    return Group(*_sections(value))
 
 
 def _sections(value: dict[str, Any]) -> list[RenderableType]:
@@ -55,6 +63,7 @@ def _sections(value: dict[str, Any]) -> list[RenderableType]:
         ("Worst actions", _worst(value)),
         ("Models", _models(value)),
         ("Repairs", _coverage(value)),
+        ("For the authors of these actions", _review(value)),
         ("Not counted", _skipped(value)),
     ):
         if body is not None:
@@ -70,7 +79,7 @@ def _headline(value: dict[str, Any]) -> RenderableType:
     totals = value["totals"]
     rejected, calls = totals["invocationRejections"], totals["actionOperations"]
     if not calls:
-        return Text("No Fabric traces in these sessions: nothing to measure yet.")
+        return Text(f"No Fabric traces in {_scope(value)}: nothing to measure yet.")
     line = Text()
     line.append(f"{rejected:,} of {calls:,} calls were refused before they took effect", "bold")
     line.append(f" ({_percent(rejected, calls)}; lower is better)")
@@ -89,7 +98,8 @@ def _trend(value: dict[str, Any]) -> RenderableType | None:
     scores = [session["score"] for session in sessions]
     slope = value["trend"]["slopePerStep"]
     direction = "falling" if slope < 0 else "rising" if slope > 0 else "level"
-    verdict = "no rejections" if not scores[-1] and slope <= 0 else "friction remains"
+    clean = not scores[-1] and slope <= 0
+    verdict = "no invocation rejections" if clean else "friction remains"
     line = Text(sparkline(scores), style="cyan")
     line.append(f"  {100 * scores[0]:.2f} % → {100 * scores[-1]:.2f} %; {verdict}", "default")
     count = "1 session" if len(scores) == 1 else f"{len(scores)} sessions, oldest to newest"
@@ -174,21 +184,46 @@ def _coverage(value: dict[str, Any]) -> RenderableType | None:
     ]
     if value["normalizedCalls"]:
         lines.append(Text(f"{value['normalizedCalls']:,} calls carry a repair witness"))
-    for row in coverage["withoutPlan"][:_WITHOUT_PLAN]:
+    # What the authors' section tells of an action is not told twice.
+    told = {signal.get("ref") for signal in value["review"] if signal["kind"] in _SAME_STORY}
+    without = [row for row in coverage["withoutPlan"] if row["ref"] not in told]
+    for row in without[:_WITHOUT_PLAN]:
         name = printable(row["ref"])
         reason = printable(row["reason"])
         count = "1 call" if row["calls"] == 1 else f"{row['calls']:,} calls"
         lines.append(Text(f"no plan for {name} ({count}): {reason}", style="dim"))
-    more = len(coverage["withoutPlan"]) - _WITHOUT_PLAN
+    more = len(without) - _WITHOUT_PLAN
     if more > 0:
         lines.append(Text(f"and {more} more actions without a plan", style="dim"))
-    for row in coverage["notJudged"][:_WITHOUT_PLAN]:
-        lines.append(Text(f"{printable(row['ref'])}: {printable(row['reason'])}", style="dim"))
-    if coverage["cutRules"]:
-        lines.append(Text(f"{coverage['cutRules']} rules fell to the limit of 128 a plan"))
     if coverage["beyondLimit"]:
         lines.append(Text(f"{coverage['beyondLimit']} actions beyond the first 1,000 get no plan"))
     return Group(*lines)
+
+
+def _review(value: dict[str, Any]) -> RenderableType | None:
+    signals = value["review"]
+    if not signals:
+        return None
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    table.add_column(overflow="fold")
+    for signal in signals[:_SUGGESTIONS]:
+        table.add_row("·", Text(sentence(signal)))
+    more = len(signals) - _SUGGESTIONS
+    if more > 0:
+        table.add_row("", Text(f"and {more} more (--json lists all of them)", style="dim"))
+    return table
+
+
+def _scope(value: dict[str, Any]) -> str:
+    scope = value["scope"]
+    count = (
+        "the latest session"
+        if scope["sessions"] == 1
+        else f"the latest {scope['sessions']} sessions"
+    )
+    where = "of this machine" if scope["project"] is None else f"of {printable(scope['project'])}"
+    return f"{count} {where}"
 
 
 def _skipped(value: dict[str, Any]) -> RenderableType | None:

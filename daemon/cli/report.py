@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.model import Surface
+from fabricd.core.plain import printable
+from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.talk import Complaint, env, out, say
-from fabricd.daemon.offline import Measured
 from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, call
 from fabricd.store.addresses import SocketPathTooLong, socket_path
+
+if TYPE_CHECKING:
+    from fabricd.core.entropy.observations import Observed
+    from fabricd.core.model import RepairRow, Surface
+    from fabricd.store.homes import Homes
 
 _SECONDS = 30.0
 
 
 @click.command("report")
+@click.option(
+    "--project",
+    is_flag=False,
+    flag_value=".",
+    metavar="[DIR]",
+    shell_complete=directories,
+    help="Only the sessions of one project: that of DIR, or of the current directory.",
+)
+@click.option(
+    "--window", type=click.IntRange(min=1), metavar="N", help="The newest N sessions instead of 8."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(as_json: bool) -> int:
-    """Show what the window's sessions say: rejections, worst actions, models, trend, coverage.
+def command(project: str | None, window: int | None, as_json: bool) -> int:
+    """Show what the newest sessions say: refused calls, worst actions, models, trend, repairs, and
+    what the authors of the actions could do.
 
-    Asks the daemon; without one the window is measured here, and said so.
+    Asks the daemon for its window of the 8 newest sessions. Without a daemon, and for another
+    choice of sessions, the logs are measured here, which is said on standard error.
     """
-    value = _from_daemon()
+    value: dict[str, Any] | str = "this is another choice of sessions than the daemon's"
+    if project is None and window is None:
+        value = _from_daemon()
     if isinstance(value, str):
-        value = _from_files(value)
+        value = _from_files(value, project, window)
     if as_json:
         from fabricd.core.canonical import as_given, text
 
@@ -55,41 +77,72 @@ def _from_daemon() -> dict[str, Any] | str:
     return result
 
 
-def _from_files(because: str) -> dict[str, Any]:
-    from fabricd.core.window import WINDOW
+def _from_files(because: str, project: str | None, window: int | None) -> dict[str, Any]:
+    from fabricd.core.overview import Scope
+    from fabricd.core.window import WINDOW, project_folder
     from fabricd.daemon.cli.inputs import measured
-    from fabricd.store import surfaces
-    from fabricd.store.durable import Damaged, Loaded, Missing, shown
+    from fabricd.daemon.overview import overview
+    from fabricd.store.durable import shown
     from fabricd.store.homes import find
 
     homes = find(env())
-    surface: Surface | None = None
-    match surfaces.load(homes.surface):
-        case Loaded(value=found):
-            surface = found
-        case Missing():
-            surface = None
-        case Damaged() as damage:
-            say(f"the surface is damaged and left out: {damage.reason}")
+    folder = project_folder(os.path.abspath(project or "."))
+    surface = _surface(homes)
     say(f"{because}; measuring {shown(homes.sessions)} here")
     if not homes.sessions.is_dir():
         raise Complaint(f"there are no session logs: {shown(homes.sessions)} does not exist", 1)
-    return overview(measured(homes.sessions, WINDOW, include_root=False), surface)
+    if project is not None and not (homes.sessions / folder).is_dir():
+        place = printable(os.path.abspath(project))
+        raise Complaint(f"there are no session logs of {place}: no folder {printable(folder)}", 1)
+    found = measured(
+        homes.sessions,
+        window or WINDOW,
+        include_root=False,
+        project=folder,
+        alone=project is not None,
+    )
+    scope = Scope(len(found.sessions), folder if project is not None else None)
+    return overview(found, surface, _rows(homes, surface), _observed(homes), scope)
 
 
-def overview(found: Measured, surface: Surface | None) -> dict[str, Any]:
-    """What `report --json` prints, from a measured directory."""
-    from fabricd.core.compiling.compile import plans_steps
-    from fabricd.core.entropy import meter
-    from fabricd.core.overview import aside_of, corpus_steps, coverage_of, overview_value
-    from fabricd.core.steps import finish
-    from fabricd.daemon import offline
+def _surface(homes: Homes) -> Surface | None:
+    from fabricd.store import surfaces
+    from fabricd.store.durable import Damaged, Loaded, Missing
 
-    catalog = offline.catalog_of(surface)
-    report = meter.report(found.evidence, catalog)
-    aside = aside_of(found.evidence)
-    corpus = finish(corpus_steps(offline.newest_first(found), catalog))
-    coverage = None
-    if surface is not None:
-        coverage = coverage_of(finish(plans_steps(surface)), report, aside)
-    return overview_value(report, aside, corpus, coverage)
+    match surfaces.load(homes.surface):
+        case Loaded(value=surface):
+            return surface
+        case Missing():
+            return None
+        case Damaged() as damage:
+            say(f"the surface is damaged and left out: {damage.reason}")
+            return None
+
+
+def _rows(homes: Homes, surface: Surface | None) -> tuple[RepairRow, ...]:
+    from fabricd.daemon.offline import repair_rows
+    from fabricd.store.durable import Damaged, Loaded, Missing
+
+    match repair_rows(homes, surface):
+        case Loaded(value=rows):
+            return rows
+        case Missing():
+            return ()
+        case Damaged() as damage:
+            say(f"the catalog repairs are damaged and left out: {damage.reason}")
+            return ()
+
+
+def _observed(homes: Homes) -> Iterable[Observed] | None:
+    from fabricd.core.pool.file import observed
+    from fabricd.store import pools
+    from fabricd.store.durable import Damaged, Loaded, Missing
+
+    match pools.load(homes.pool):
+        case Loaded(value=pool):
+            return observed(pool)
+        case Missing():
+            return None
+        case Damaged() as damage:
+            say(f"the observation pool is damaged and left out: {damage.reason}")
+            return None

@@ -4,33 +4,76 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabricd.daemon.cli.talk import ended, out, say
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 _COMMANDS = {
     "run": "run",
+    "start": "start",
+    "stop": "stop",
+    "restart": "restart",
     "status": "status",
     "report": "report",
+    "logs": "logs",
+    "metrics": "metrics",
+    "doctor": "doctor",
     "measure": "measure",
     "derive": "derive",
     "apply": "apply",
     "compile": "compile",
+    "trial": "trial",
+    "certify": "certify",
+    "lab": "lab",
+    "export": "export",
+    "export-artifact": "export_artifact",
+    "import": "import_",
     "digest": "digest",
+    "repairs": "repairs",
+    "service": "service",
+    "hook": "hook",
     "config": "config",
+    "completions": "completions",
 }
 _HELP = {
     "run": "Run the daemon in the foreground.",
+    "start": "Start the daemon in the background.",
+    "stop": "Stop the running daemon.",
+    "restart": "Stop the running daemon and start one of this version.",
     "status": "Ask the running daemon how it is.",
     "report": "Show what the window's sessions say.",
+    "logs": "Show what the daemon has logged.",
+    "metrics": "Print the running daemon's numbers as Prometheus text.",
+    "doctor": "Check what the daemon rests on, and name the cures.",
     "measure": "Measure a directory of session logs.",
     "derive": "Derive normal-form plans from a declared surface.",
     "apply": "Apply plans to calls given as JSON lines.",
     "compile": "Print the artifact that would be saved.",
+    "trial": "Replay recorded calls through plans and judge the outcome.",
+    "certify": "Certify that measuring and repairing keep their laws.",
+    "lab": "Study what restricting a surface would have cost.",
+    "export": "Write the declared surface in its normal form.",
+    "export-artifact": "Copy the compiled artifact, to share it.",
+    "import": "Merge others' artifacts as far as the surface proves them.",
     "digest": "Print the canonical SHA-256 of a JSON document.",
-    "config": "Show the configuration.",
+    "repairs": "Show the catalog repairs of the home.",
+    "service": "Let systemd or launchd run the daemon.",
+    "hook": "Let an agent tell fabricd when a turn has ended.",
+    "config": "Show, check and explain the configuration.",
+    "completions": "Print the completion script of a shell.",
+}
+# What is in no group is listed in the end.
+_GROUPS = {
+    "Run and look": "run start stop restart status report logs metrics doctor",
+    "Measure and compile": "measure derive apply compile trial digest repairs",
+    "Share": "export export-artifact import",
+    "Study and certify": "lab certify",
+    "Set up": "service hook config completions",
 }
 
 
@@ -49,8 +92,33 @@ class _Lazy(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _HELP[name]) for name in _COMMANDS])
+        # Every column as wide as the widest, so that the groups read as one table.
+        width = max(map(len, _COMMANDS))
+        for title, names in grouped().items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), _HELP[name]) for name in names])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=_HELP[name])
+            for name in _COMMANDS
+            if name.startswith(incomplete)
+        ]
+        # Past the group's own answer, which would import every command to ask for its help.
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def grouped() -> dict[str, list[str]]:
+    """The commands there are, under the titles they are listed with."""
+    groups = {
+        title: [name for name in names.split() if name in _COMMANDS]
+        for title, names in _GROUPS.items()
+    }
+    listed = [name for names in groups.values() for name in names]
+    groups["Others"] = [name for name in _COMMANDS if name not in listed]
+    return {title: names for title, names in groups.items() if names}
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -73,8 +141,9 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def cli() -> None:
     """fabricd measures how often agents' tool calls are refused and compiles provably safe repairs.
 
-    Exit codes: 0 ok, 1 findings, 2 usage or unreadable input, 3 not running, 4 stale daemon,
-    78 configuration.
+    \b
+    Exit codes: 0 ok, 1 findings, 2 usage or unreadable input, 3 not running,
+    4 stale daemon, 78 configuration.
     """
 
 
@@ -99,6 +168,7 @@ def _click(arguments: list[str]) -> int:
         sys.stderr.write(f"{error.format_message()}\n")
         return error.exit_code
     except click.ClickException as error:
-        say(f"{error.format_message()}{_see(error)}")
+        # Some of its sentences are lists of several lines.
+        say(" ".join(error.format_message().split()) + _see(error))
         return error.exit_code
     return code if isinstance(code, int) else 0
