@@ -17,6 +17,7 @@ def _benches(folder: Path, gigabytes: float) -> dict[str, Callable[[], Iterable[
     return {
         "scan": lambda: [offline.prose_scan(folder / "prose")],
         "report": lambda: [offline.corpus_report(folder / "corpus")],
+        "trial": lambda: [offline.corpus_trial(folder / "trial")],
         "append": lambda: [offline.appended_line(folder / "append")],
         "apply": offline.application,
         "stall": lambda: [live.longest_stall(folder / "stall", gigabytes)],
@@ -29,7 +30,9 @@ def _benches(folder: Path, gigabytes: float) -> dict[str, Callable[[], Iterable[
 def main() -> int:
     """Run what was asked for, or everything."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("only", nargs="*", help="scan report append apply stall giant idle clients")
+    parser.add_argument(
+        "only", nargs="*", help="scan report trial append apply stall giant idle clients"
+    )
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the window of the stall run")
     asked = parser.parse_args()
     figures: list[Figure] = []

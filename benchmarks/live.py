@@ -19,6 +19,9 @@ from fabricd.daemon.clock import SystemClock
 from fabricd.daemon.compiler import Compiler
 from fabricd.daemon.declared import SurfaceKeeper
 from fabricd.daemon.health import Health
+from fabricd.daemon.lexicon import Lexicon
+from fabricd.daemon.poolkeeper import PoolKeeper
+from fabricd.daemon.reviewer import Reviewer
 from fabricd.daemon.tailer import Tailer
 from fabricd.daemon.telemetry import LogTelemetry
 from fabricd.store.homes import Homes
@@ -65,7 +68,11 @@ def longest_stall(folder: Path, gigabytes: float, giant: int = 0) -> Figure:
         telemetry = LogTelemetry(_Silent(), _publish_nothing)
         health, books, clock = Health(telemetry), Books(), SystemClock()
         keeper = SurfaceKeeper(homes.surface, health)
-        compiler = Compiler(homes, books, keeper, health, telemetry, clock, True)
+        pool, lexicon = PoolKeeper(homes, health), Lexicon(homes, health, clock)
+        reviewer = Reviewer(books, keeper, pool)
+        compiler = Compiler(
+            homes, books, keeper, pool, reviewer, lexicon, health, telemetry, clock, True
+        )
         tailer = Tailer(homes, books, health, telemetry, clock, 10.0, lambda: None)
         async with anyio.create_task_group() as group:
             group.start_soon(heartbeat)

@@ -6,7 +6,9 @@ import json
 import random
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -21,6 +23,8 @@ from fabricd.store.reading import read_steps
 from fabricd.store.sessions import OpenLog
 
 _MARK = b"pi-fabric.execution"
+# Imported by name: the package carries no types.
+_JSONSCHEMA: Any = import_module("jsonschema")
 
 
 def _plain_scan(path: Path) -> int:
@@ -69,6 +73,41 @@ def corpus_report(folder: Path) -> Figure:
     plain = process_cpu(naive) - bare
     baseline = f"plain script: {plain:.2f} s, {plain / seconds:.0f} times slower"
     return Figure("cold scan + report of the corpus", seconds, "s CPU", 0.4, False, baseline)
+
+
+def _plain_judging(path: Path, judges: dict[str, Any]) -> int:
+    accepted = 0
+    with path.open("rb") as file:
+        for line in file:
+            record: Any = json.loads(line)
+            if _MARK in line:
+                for call in record["message"]["details"]["audits"]:
+                    judge = judges.get(call["ref"])
+                    accepted += judge is not None and judge.is_valid(call["args"])
+    return accepted
+
+
+def corpus_trial(folder: Path) -> Figure:
+    """CPU of `trial --json` over the same corpus, with the plans that its surface derives."""
+    write(folder, 8, 6400, 0.15, 650)
+    surface_file = folder / "surface.json"
+    surface_file.write_text(json.dumps(surface()))
+    command = [
+        sys.executable, "-m", "fabricd", "trial", "--json",
+        "--sessions", str(folder), "--surface", str(surface_file),
+    ]  # fmt: skip
+    bare = bare_cpu()
+    process_cpu(command)
+    seconds = median(lambda: process_cpu(command), 7) - bare
+    actions = surface()["actions"]
+    judges = {row["ref"]: _JSONSCHEMA.Draft202012Validator(row["inputSchema"]) for row in actions}
+    started = time.process_time()
+    for path in folder.glob("*.jsonl"):
+        _plain_judging(path, judges)
+    plain = time.process_time() - started
+    times = f"{plain:.2f} s, {plain / seconds:.0f} times slower"
+    baseline = f"json.loads and jsonschema, each call judged once: {times}"
+    return Figure("trial of the corpus", seconds, "s CPU", 0.45, False, baseline)
 
 
 def appended_line(folder: Path) -> Figure:

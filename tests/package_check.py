@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "daemon", "store", "ipc", "systemd")
+MANUAL = "share/man/man1/fabricd.1"
 
 
 def _run(*command: str, cwd: Path) -> str:
@@ -53,10 +54,15 @@ def main() -> int:
         )
         wheel = next(out.glob("*.whl"))
         with zipfile.ZipFile(wheel) as archive:
-            found = {name for name in archive.namelist() if not name.split("/")[0].endswith("info")}
+            names = archive.namelist()
+            found = {name for name in names if name.startswith("fabricd/")}
         if found != _expected():
             print("missing from the wheel:", sorted(_expected() - found))
             print("only in the wheel:", sorted(found - _expected()))
+            return 1
+        outside = {name.partition("/")[2] for name in names if name not in found}
+        if {name for name in outside if name.startswith("data/")} != {f"data/{MANUAL}"}:
+            print("unexpected beside the package:", sorted(outside))
             return 1
         venv.create(out / "venv", with_pip=True)
         python = str(out / "venv" / "bin" / "python")
@@ -69,6 +75,9 @@ def main() -> int:
         where = _run(python, "-c", "import fabricd; print(fabricd.__file__)", cwd=out)
         if not version.startswith("fabricd ") or str(out / "venv") not in where:
             print(f"unexpected: {version!r} from {where}")
+            return 1
+        if (out / "venv" / MANUAL).read_bytes() != (ROOT / "docs" / "fabricd.1").read_bytes():
+            print(f"{MANUAL} is not the manual page of the tree")
             return 1
         print(f"package ok: {version}, {len(found)} files")
     return 0

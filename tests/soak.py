@@ -1,16 +1,16 @@
 """Kill and restart a daemon while sessions grow; in the end its report must equal a clean measure.
 
-`python -m tests.soak KILLS`. What is counted are appended records, never hooks: a killed daemon
-owes nobody a hook, but every byte.
+`python -m tests.soak KILLS`, or `--minutes MINUTES` for a long one (tests/soaking.py). What is
+counted are appended records, never hooks: a killed daemon owes nobody a hook, but every byte.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -94,7 +94,7 @@ def soak(folder: Path, kills: int, seed: int) -> tuple[int, int]:
         writer.finish()
         subject.start()
         ours, clean = settle(subject)
-        assert ours == clean, _difference(ours, clean)
+        assert ours == clean, difference(ours, clean)
         assert not torn, f"{torn} torn artifacts"
         leftovers = list((subject.home / "entropy").glob(".*"))
         assert not leftovers, f"left behind: {leftovers}"
@@ -120,28 +120,45 @@ def _torn(path: Path) -> int:
     return int(value["metricVersion"] != _METRIC)
 
 
-def _difference(ours: dict[str, object], clean: dict[str, object]) -> str:
+def difference(ours: dict[str, object], clean: dict[str, object]) -> str:
+    """The members of two reports that differ."""
     names = [name for name in clean if ours[name] != clean[name]]
     return "; ".join(f"{name}: {ours[name]!r} != {clean[name]!r}"[:600] for name in names)
 
 
 def main() -> int:
     """Soak on a temporary home and say how it went."""
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+    parser = argparse.ArgumentParser(prog="python -m tests.soak")
+    parser.add_argument("kills", nargs="?", type=int, default=200)
+    parser.add_argument("seed", nargs="?", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--minutes", type=float)
+    given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fabricd-soak-") as folder:
-        print(f"{kills} kills, seed {seed}", flush=True)
         try:
-            records, torn = soak(Path(folder), kills, seed)
+            if given.minutes is None:
+                how = _kill(Path(folder), given.kills, given.seed)
+            else:
+                how = _last(Path(folder), given.minutes, given.seed)
         except (AssertionError, subprocess.SubprocessError) as error:
             print(f"failed: {error}")
             return 1
-    seconds = time.monotonic() - started
-    print(
-        f"ok: {records} records, {torn} torn files, report equals a clean measure; {seconds:.0f} s"
-    )
+    print(f"ok: {how}; {time.monotonic() - started:.0f} s")
     return 0
+
+
+def _kill(folder: Path, kills: int, seed: int) -> str:
+    print(f"{kills} kills, seed {seed}", flush=True)
+    records, torn = soak(folder, kills, seed)
+    return f"{records} records, {torn} torn files, report equals a clean measure"
+
+
+def _last(folder: Path, minutes: float, seed: int) -> str:
+    from tests.soaking import soak_for
+
+    print(f"{minutes:g} minutes, seed {seed}", flush=True)
+    soak_for(folder, minutes, seed, lambda line: print(line, flush=True))
+    return "no torn file, report equals a clean measure, pool a clean count"
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def test_it_tells_what_surrounds_the_measures(cli: Cli, agent: Path, declared: P
     value = cli("report", "--json").json
     assert set(value) - set(measured_members(value)) == {
         "skipped", "gluedLines", "normalizedCalls", "rejections", "sessions", "trend", "models",
-        "coverage",
+        "coverage", "review", "scope",
     }  # fmt: skip
     assert value["normalizedCalls"] > 0
     assert sum(value["rejections"].values()) == value["totals"]["invocationRejections"]

@@ -11,7 +11,11 @@ import fabricd
 from tests.cli.running import Cli, process
 from tests.harness import ROOT
 
-COMMANDS = "run status report measure derive apply compile digest config".split()
+COMMANDS = [
+    "run", "status", "report", "measure", "derive", "apply", "compile", "trial", "certify", "lab",
+    "export", "export-artifact", "import", "digest", "repairs", "config",
+    "completions", "start", "stop", "restart", "logs", "metrics", "doctor", "service", "hook",
+]  # fmt: skip
 
 
 def test_version_is_that_of_the_package(cli: Cli) -> None:
@@ -22,10 +26,13 @@ def test_version_is_that_of_the_package(cli: Cli) -> None:
 
 def test_help_lists_every_command_with_a_line(cli: Cli) -> None:
     found = cli("--help")
-    listed = found.out.decode().partition("Commands:\n")[2].splitlines()
+    listed = found.out.decode().partition("Run and look:\n")[2].splitlines()
+    lines = [line for line in listed if line.startswith("  ")]
     assert found.code == 0
-    assert [line.split()[0] for line in listed] == COMMANDS
-    assert all(len(line.split()) > 3 and line.endswith(".") for line in listed)
+    assert sorted(line.split()[0] for line in lines) == sorted(COMMANDS)
+    assert all(len(line.split()) > 3 and line.endswith(".") for line in lines)
+    # One line each: a wrapped one would be a command of no name.
+    assert all(len(line) <= 80 for line in lines)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -34,6 +41,21 @@ def test_every_command_has_help(cli: Cli, command: str) -> None:
         found = cli(command, option)
         assert found.code == 0
         assert found.out.startswith(f"Usage: fabricd {command} ".encode())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_reads_well_at_80_columns(
+    cli: Cli, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    helps = [cli(command, "--help").out.decode()]
+    inner = helps[0].partition("\nCommands:\n")[2].splitlines()
+    helps += [cli(command, line.split()[0], "--help").out.decode() for line in inner]
+    for text in helps:
+        assert all(len(line) <= 80 for line in text.splitlines())
+        # What click cuts, and what it prints where nobody said what a value is.
+        for blemish in ("...\n", "TEXT", "RANGE", "  PATH"):
+            assert blemish not in text.partition("\nOptions:")[2], text
 
 
 @pytest.mark.parametrize(
@@ -151,11 +173,11 @@ def test_closed_standard_output_is_one_sentence(surface: Path) -> None:
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["config"]])
+@pytest.mark.parametrize(("arguments", "title"), [([], "Run and look:"), (["config"], "Commands:")])
 def test_without_a_command_the_help_is_shown_as_it_is_meant_to_be_read(
-    cli: Cli, arguments: list[str]
+    cli: Cli, arguments: list[str], title: str
 ) -> None:
     found = cli(*arguments)
     lines = (found.out.decode() + found.err).splitlines()
     assert found.code in (0, 2)
-    assert "Commands:" in lines and "\\n" not in "".join(lines)
+    assert title in lines and "\\n" not in "".join(lines)

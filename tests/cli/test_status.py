@@ -39,7 +39,7 @@ def answer(result: object, version: str, protocol: int = PROTOCOL) -> bytes:
 
 
 def test_no_daemon_exits_3_and_says_how_to_start_one(cli: Cli, control: Path) -> None:
-    cli("status").complains(3, str(control), "fabricd run")
+    cli("status").complains(3, str(control), "fabricd start")
     found = cli("status", "--json")
     assert found.code == 3
     assert found.json == {"state": "not_running", "socket": str(control)}

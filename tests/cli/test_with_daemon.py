@@ -52,7 +52,7 @@ def test_status_is_ready_with_exit_0_and_its_json_is_what_the_daemon_says(
     value = json.loads(found.stdout)
     assert list(value) == [
         "state", "pid", "version", "protocol", "uptimeSeconds", "home", "socket", "rssBytes",
-        "degraded", "files", "report", "artifact", "lastCompile",
+        "degraded", "files", "report", "artifact", "lastCompile", "ignoredTranscripts",
     ]  # fmt: skip
     assert (value["state"], value["version"]) == ("ready", fabricd.__version__)
     assert running.process is not None and value["pid"] == running.process.pid
@@ -107,6 +107,8 @@ def test_refs_without_a_utf8_form_reach_the_reader_as_escapes(running: Daemon) -
 def test_measure_over_the_same_window_gives_the_same_figures(running: Daemon) -> None:
     root, surface = str(running.agent / "sessions"), str(_surface(running))
     options = ["--sessions", root, "--surface", surface, "--window", "8", "--json"]
+    # What the daemon learned counts in its report, so it has to be named here.
+    options += ["--repairs", str(running.home / "repairs" / "current.json")]
     measured = json.loads(running.run("measure", *options).stdout)
     reported = running.call("report").result
     assert measured == {name: reported[name] for name in measured}

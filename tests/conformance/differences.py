@@ -23,7 +23,9 @@ from tests.conformance.plan_changes import (
     with_references_followed,
     without_uncompilable,
 )
+from tests.conformance.pooling import differs_from_exact, exact_pool
 from tests.conformance.readings import judge
+from tests.conformance.reviewing import without_ranks
 from tests.conformance.text_changes import (
     by_units,
     equal_by_units,
@@ -31,7 +33,16 @@ from tests.conformance.text_changes import (
     has_non_ascii_keys,
     on_texts,
 )
-from tests.conformance.values import Case, Unstated, keys_of, objects_in, same, walk
+from tests.conformance.trial_changes import on_trials
+from tests.conformance.values import (
+    Case,
+    Unstated,
+    has_half_characters,
+    keys_of,
+    objects_in,
+    same,
+    walk,
+)
 from tests.conformance.verdict_changes import ON_UNWRITABLE, on_verdicts
 from tests.oracle import naive
 
@@ -111,22 +122,65 @@ def _distance_of_heads(case: Case, expected: Any) -> Any:
     return distance(_HEAD) if explained else expected
 
 
+def _pool_of_books(case: Case, expected: Any) -> Any:
+    return exact_pool(case) if differs_from_exact(case) else expected
+
+
+def _key_without_ranks(case: Case, expected: Any) -> Any:
+    return {**expected, "key": without_ranks(expected["key"])}
+
+
+def _in_trials() -> dict[str, dict[str, Change]]:
+    """By rule, what it does to a trial that has an action which it concerns."""
+
+    def reads(name: str) -> Callable[[Case], bool]:
+        return lambda view: name in concerned(view)
+
+    changes = on_trials(
+        {
+            "lone-surrogate": lambda view: has_half_characters([view["schema"], view["args"]]),
+            "invalid-schema": lambda view: not compiles(view["schema"]),
+            "inherited-names": inherits,
+            "ref-nullable": refers,
+            **{name: reads(name) for name in VERDICT_RULES},
+            "non-ascii-keys": lambda view: has_non_ascii_keys(view["schema"]),
+            "equal-keys": lambda view: has_equal_keys(view["schema"]),
+        }
+    )
+    return {name: {"trials": change} for name, change in changes.items()}
+
+
+_TRIALS = _in_trials()
+
 # Ordered: what nobody can judge comes first, digests come after what they are taken of.
 RULES = (
-    Rule("lone-surrogate", ON_UNWRITABLE),
+    Rule("lone-surrogate", {**ON_UNWRITABLE, **_TRIALS["lone-surrogate"]}),
     Rule(
         "invalid-schema",
-        {**on_plans(without_uncompilable), "validator": _verdict_where_compiled},
+        {
+            **on_plans(without_uncompilable),
+            **_TRIALS["invalid-schema"],
+            "validator": _verdict_where_compiled,
+        },
     ),
     Rule(
         "inherited-names",
-        {**on_plans(with_own_names_only, inherits), "validator": _verdict_of_own_members},
+        {
+            **on_plans(with_own_names_only, inherits),
+            **_TRIALS["inherited-names"],
+            "validator": _verdict_of_own_members,
+        },
     ),
-    Rule("ref-nullable", on_plans(with_references_followed, refers)),
-    *(Rule(name, on_verdicts(name)) for name in VERDICT_RULES),
-    Rule("non-ascii-keys", on_texts(has_non_ascii_keys, by_units)),
-    Rule("equal-keys", on_texts(has_equal_keys, equal_by_units)),
+    Rule("ref-nullable", {**on_plans(with_references_followed, refers), **_TRIALS["ref-nullable"]}),
+    *(Rule(name, {**on_verdicts(name), **_TRIALS[name]}) for name in VERDICT_RULES),
+    Rule(
+        "non-ascii-keys",
+        {**on_texts(has_non_ascii_keys, by_units), **_TRIALS["non-ascii-keys"]},
+    ),
+    Rule("equal-keys", {**on_texts(has_equal_keys, equal_by_units), **_TRIALS["equal-keys"]}),
     Rule("glued", _on_lines(is_glued, ours=True)),
     Rule("depth", _on_lines(is_deep, ours=False)),
     Rule("long-signature", {"signature_distance": _distance_of_heads}),
+    Rule("pool-books", {"pool": _pool_of_books}),
+    Rule("review-ranks", {"review": _key_without_ranks}),
 )

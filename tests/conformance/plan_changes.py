@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from tests.conformance.concerns import concerned
 from tests.conformance.drafts import compiles
+from tests.conformance.merge_changes import on_merges
 from tests.conformance.oracle_plans import compiled, outcome, properties_of, rules_of
 from tests.conformance.oracles import INHERITED, digest
 from tests.conformance.values import Case, is_object, keys_of, same
@@ -120,5 +121,9 @@ def on_artifacts(change: PlanChange, concerns_surface: Question = never) -> Chan
 
 
 def on_plans(change: PlanChange, concerns_call: Question = never) -> dict[str, Change]:
-    """Both kinds of file that hold plans."""
-    return {"derive_apply": on_calls(change, concerns_call), "compile": on_artifacts(change)}
+    """All kinds of file that hold plans."""
+    return {
+        "derive_apply": on_calls(change, concerns_call),
+        "compile": on_artifacts(change),
+        "merges": on_merges(change),
+    }

@@ -14,8 +14,18 @@ from fabricd.core.compiling.compile import Compilation, compile_plans, plans_ste
 from fabricd.core.entropy.fingerprint import signature
 from fabricd.core.entropy.freedom import freedom_steps
 from fabricd.core.entropy.meter import Catalog, lexicon_of, report
+from fabricd.core.entropy.observations import Observed, observed_in
+from fabricd.core.entropy.signals import Signal, enum_steps, sequence_steps, split_steps
 from fabricd.core.evidence import NO_PHASE, Evidence, count_trace
-from fabricd.core.model import Operation, Plan, RepairRow, Surface, Trace, TraceCounts
+from fabricd.core.model import (
+    AuditCall,
+    Operation,
+    Plan,
+    RepairRow,
+    Surface,
+    Trace,
+    TraceCounts,
+)
 from fabricd.core.normalform.apply import Normalizer
 from fabricd.core.normalform.derive import derive, plan_of, plan_value, proves
 from fabricd.core.sessions.trace import witness_of
@@ -87,7 +97,8 @@ def _operation(index: int, value: Case) -> Operation:
     )
 
 
-def _measured(traces: list[Case]) -> Evidence:
+def measured(traces: list[Case]) -> Evidence:
+    """The evidence of traces given as plain values."""
     evidence = Evidence()
     for value in traces:
         task = value.get("taskKey", NO_PHASE)
@@ -105,14 +116,30 @@ def compiling(case: Case) -> Check:
     given = case["input"]
     surface = surface_of(given["surface"])
     catalog = catalog_of(surface, given.get("repairs") or [])
-    score = report(_measured(given["traces"]), catalog).score
+    score = report(measured(given["traces"]), catalog).score
     plans = finish(plans_steps(surface)).plans
     previous = None if given["artifact"] is None else artifact_of(given["artifact"])
     outcome = compile_plans(plans, surface.digest, score, previous)
-    expected = case["expected"]
-    # Review signals are not part of what we compile.
-    proposals = [row for row in expected["proposals"] if row["kind"] == "normal-form"]
-    return Check({**expected, "proposals": proposals}, _outcome(outcome, score))
+    observed = projected(given["traces"])
+    signals = signals_of(measured(given["traces"]), surface, observed)
+    found = _outcome(outcome, score)
+    found["proposals"] += [msgspec.to_builtins(signal) for signal in signals]
+    return Check(case["expected"], found)
+
+
+def projected(traces: list[Case]) -> list[Observed]:
+    """The values of the arguments that traces keep."""
+    calls = (call for trace in traces for call in trace["operations"])
+    return list(observed_in(AuditCall(call["ref"], call["args"]) for call in calls))
+
+
+def signals_of(evidence: Evidence, surface: Surface, observed: list[Observed]) -> list[Signal]:
+    """The signals that the reference knows, in its order."""
+    return [
+        *finish(enum_steps(observed, surface)),
+        *finish(split_steps(report(evidence, Catalog()), evidence)),
+        *finish(sequence_steps(evidence)),
+    ]
 
 
 def _outcome(outcome: Compilation, score: float) -> Case:

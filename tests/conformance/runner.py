@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.conformance import cases, corpora, plans
+from tests.conformance import cases, corpora, merging, plans, pooling, reviewing, trialling
 from tests.conformance.differences import RULES
 from tests.conformance.values import (
     Case,
@@ -28,6 +28,10 @@ KINDS: Mapping[str, Callable[[Case], Check]] = {
     "corpora": corpora.corpora,
     "derive_apply": plans.derive_apply,
     "js_numbers": cases.js_numbers,
+    "merges": merging.merges,
+    "notices": reviewing.notices,
+    "pool": pooling.pools,
+    "review": reviewing.reviews,
     "round": cases.rounding,
     "shannon": cases.shannon_bits,
     "shape_signatures": cases.shape_signatures,
@@ -36,6 +40,7 @@ KINDS: Mapping[str, Callable[[Case], Check]] = {
     "static_freedom": cases.static_freedoms,
     "trace_guard": cases.trace_guard,
     "trend": cases.trends,
+    "trials": trialling.trials,
     "validator": cases.validator,
 }
 
@@ -112,7 +117,9 @@ def _cases_of(path: Path) -> list[Any]:
     listed = document.get("cases") if is_object(document) else None
     if not is_list(listed):
         raise ValueError("it has no list of cases")
-    return [*listed]
+    # What a file says once, at its head, holds for each of its cases.
+    head = {"surface": document["surface"]} if "surface" in document else {}
+    return [{**head, **case} if is_object(case) else case for case in listed]
 
 
 def run_file(path: Path) -> Tally:

@@ -72,14 +72,14 @@ def vectors(directory: Path, **kinds: list[Case]) -> Path:
 def test_last_line_holds_the_totals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rounds: list[Case] = [{"x": "-0", "rounded": 0}, {"x": {"$undefined": True}, "rounded": 0}]
     verdicts: list[Case] = [{"id": 7, "schema": {"allOf": []}, "value": 1, "accepts": True}]
-    vectors(tmp_path / "fabric", round=rounds, validator=verdicts, pool=[])
+    vectors(tmp_path / "fabric", round=rounds, validator=verdicts, unheard_of=[])
     (tmp_path / "opsle").mkdir()
     assert main([str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "round: 1 passed, 0 failed, 0 differ on purpose, 1 skipped (undefined)",
         "validator: 0 passed, 0 failed, 1 differ on purpose",
         "  on purpose: invalid-schema 1",
-        "not run by this version: opsle/, pool.json",
+        "not run by this version: opsle/, unheard_of.json",
         "1 passed, 0 failed, 1 differ on purpose",
     ]
 
@@ -105,7 +105,7 @@ def test_a_broken_file_is_one_failure(tmp_path: Path, text: str) -> None:
 
 
 def test_nothing_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "pool.json").write_text("{}")
+    (tmp_path / "unheard_of.json").write_text("{}")
     assert main([str(tmp_path)]) == 2
     assert main([str(tmp_path / "gone")]) == 2
     captured = capsys.readouterr()

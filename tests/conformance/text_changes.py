@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import groupby, pairwise
 from typing import Any
 
+from tests.conformance.merge_changes import on_merges
 from tests.conformance.oracle_plans import UNCHANGED
 from tests.conformance.oracles import compact, digest, hashed
 from tests.conformance.plan_changes import Change, Question, on_artifacts
@@ -73,4 +74,5 @@ def on_texts(holds: Question, order: Callable[[list[str]], list[str]]) -> dict[s
         return {**expected, "report": report, "reportHash": digest(report)}
 
     by_kind: dict[str, Change] = {"stable_hash": on_hash, "derive_apply": on_call}
+    by_kind["merges"] = on_merges(on_plan)
     return {**by_kind, "corpora": on_corpus, "compile": on_artifacts(on_plan, holds)}

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.conformance.concerns import VERDICT_RULES, concerned
 from tests.conformance.drafts import compiles
+from tests.conformance.merge_changes import on_merges
 from tests.conformance.oracle_plans import UNCHANGED, outcome, properties_of, rules_of
 from tests.conformance.oracles import digest
 from tests.conformance.plan_changes import RULES_OF_A_PLAN, Change, on_artifacts, on_calls, proves
@@ -36,6 +37,7 @@ def _unwritable_call(case: Case, expected: Any) -> Any:
 
 ON_UNWRITABLE: Mapping[str, Change] = {
     "compile": on_artifacts(_without_unwritable),
+    "merges": on_merges(_without_unwritable),
     "derive_apply": _unwritable_call,
     "validator": _unwritable_verdict,
 }
@@ -76,7 +78,12 @@ def on_verdicts(name: str) -> dict[str, Change]:
         readings = _readings(name, {"schema": schema})
         return plan if readings is None else _replanned(ref, schema, plan, *readings)
 
-    return {"validator": on_verdict, "derive_apply": on_call, "compile": on_artifacts(on_plan)}
+    return {
+        "validator": on_verdict,
+        "derive_apply": on_call,
+        "compile": on_artifacts(on_plan),
+        "merges": on_merges(on_plan),
+    }
 
 
 def _called(case: Case, expected: Any, derived: Any, reading: Reading) -> Case:

@@ -30,6 +30,11 @@ names: SearchStrategy[str] = st.one_of(
     st.text(st.characters(min_codepoint=0, max_codepoint=127), max_size=4),
     texts,
 )
+# Names that look like several, or like no name at all, in the shape of a call.
+odd_names: SearchStrategy[str] = st.one_of(
+    st.sampled_from(["a,b", "a:str,b", "(a", "{}", "a{b:num}", ":", ",", "\u2026+3", "", "k"]),
+    st.text(st.sampled_from("ab,:(){}\u2026+"), max_size=6),
+)
 # Doubles and integers at every edge that a number text has.
 numbers: SearchStrategy[int | float] = st.one_of(
     st.integers(-10, 10),
@@ -87,10 +92,23 @@ def operations(draw: DrawFn) -> Json:
     return found
 
 
+# Of these a trace makes unbroken runs, and names that a shape does not tell.
+successes: SearchStrategy[Json] = st.fixed_dictionaries(
+    {
+        "type": st.just("call"),
+        "ref": st.sampled_from(["mcp.a.b", "mcp.a.c", "mcp.a.d", "mcp.a.é", "", "a\0b", "pi.read"]),
+        "args": st.one_of(st.just({}), st.dictionaries(odd_names, scalars, max_size=3)),
+        "outcome": st.just("succeeded"),
+    }
+)
+
+
 @st.composite
 def traces(draw: DrawFn) -> Json:
     """A valid Trace V1 envelope."""
-    calls = draw(st.lists(operations(), max_size=5))
+    calls = draw(
+        st.one_of(st.lists(operations(), max_size=5), st.lists(successes, min_size=3, max_size=8))
+    )
     gaps = draw(st.lists(st.integers(1, 3), min_size=len(calls), max_size=len(calls)))
     sequence = -1
     for call, gap in zip(calls, gaps, strict=True):

@@ -51,7 +51,9 @@ def unordered(evidence: Evidence) -> Evidence:
 def test_size_counts_what_adding_has_to_touch(a: Evidence) -> None:
     flows = sum(len(task.flows) for task in a.tasks.values())
     shapes = sum(len(tally.shapes) for tally in a.refs.values())
-    assert a.size == len(a.refs) + shapes + flows + len(a.audit_spans) + len(a.churn)
+    odd = sum(len(keysets) for tally in a.refs.values() for keysets in tally.odd.values())
+    listed = len(a.audit_spans) + len(a.churn)
+    assert a.size == len(a.refs) + shapes + odd + flows + len(a.runs) + listed
 
 
 def of(*operations: Json, **more: object) -> Evidence:

@@ -12,6 +12,7 @@ from msgspec import structs
 from fabricd.core.resume import (
     ANCHOR,
     HEAD,
+    MIDDLE,
     YOUNG_NS,
     FileStat,
     Look,
@@ -22,14 +23,15 @@ from fabricd.core.resume import (
     Unchanged,
     first_look,
     is_young,
+    middle_of,
     print_of,
     second_look,
 )
 
 SEEN = FileStat(device=1, inode=2, size=100, mtime_ns=10**18, ctime_ns=10**18 + 5, birth_ns=7)
-HEAD_BYTES, ANCHOR_BYTES = b"head", b"anchor"
+HEAD_BYTES, ANCHOR_BYTES, MIDDLE_BYTES = b"head", b"anchor", b"middle"
 # Whole records up to byte 90, and ten bytes of one that was not finished.
-MARK = Mark(SEEN, 90, print_of(HEAD_BYTES), print_of(ANCHOR_BYTES), young=False)
+MARK = Mark(SEEN, 90, print_of(HEAD_BYTES), print_of(ANCHOR_BYTES), False, print_of(MIDDLE_BYTES))
 YOUNG = structs.replace(MARK, young=True)
 
 
@@ -66,26 +68,32 @@ def test_the_stat_decides_as_far_as_it_goes(
     assert first_look(mark, found) == decision
 
 
-SECOND: list[tuple[FileStat, bytes, bytes, Any]] = [
-    (SEEN, HEAD_BYTES, ANCHOR_BYTES, Unchanged()),
-    (stat(size=101), HEAD_BYTES, ANCHOR_BYTES, Resume(90)),
-    (SEEN, b"Head", ANCHOR_BYTES, Restart("head-changed")),
-    (stat(size=101), b"hea", ANCHOR_BYTES, Restart("head-changed")),
-    (SEEN, HEAD_BYTES, b"ankhor", Restart("anchor-changed")),
-    (stat(size=101), HEAD_BYTES, b"", Restart("anchor-changed")),
-    (SEEN, b"", b"", Restart("head-changed")),
+SECOND: list[tuple[FileStat, bytes, bytes, bytes, Any]] = [
+    (stat(size=90), HEAD_BYTES, ANCHOR_BYTES, MIDDLE_BYTES, Unchanged()),
+    (SEEN, HEAD_BYTES, ANCHOR_BYTES, MIDDLE_BYTES, Resume(90)),
+    (stat(size=101), HEAD_BYTES, ANCHOR_BYTES, MIDDLE_BYTES, Resume(90)),
+    (SEEN, b"Head", ANCHOR_BYTES, MIDDLE_BYTES, Restart("head-changed")),
+    (stat(size=101), b"hea", ANCHOR_BYTES, MIDDLE_BYTES, Restart("head-changed")),
+    (SEEN, HEAD_BYTES, b"ankhor", MIDDLE_BYTES, Restart("anchor-changed")),
+    (stat(size=101), HEAD_BYTES, b"", MIDDLE_BYTES, Restart("anchor-changed")),
+    (SEEN, HEAD_BYTES, ANCHOR_BYTES, b"muddle", Restart("middle-changed")),
+    (stat(size=101), HEAD_BYTES, ANCHOR_BYTES, b"", Restart("middle-changed")),
+    (SEEN, b"", b"", b"", Restart("head-changed")),
 ]
 
 
-@pytest.mark.parametrize(("found", "head", "anchor", "decision"), SECOND)
+@pytest.mark.parametrize(("found", "head", "anchor", "middle", "decision"), SECOND)
 def test_the_bytes_decide_the_rest(
-    found: FileStat, head: bytes, anchor: bytes, decision: Any
+    found: FileStat, head: bytes, anchor: bytes, middle: bytes, decision: Any
 ) -> None:
-    assert second_look(MARK, found, head, anchor) == decision
+    # With a whole last record, and with an open end behind the cursor.
+    seen = structs.replace(SEEN, size=min(found.size, SEEN.size))
+    mark = structs.replace(MARK, seen=seen)
+    assert second_look(mark, found, head, anchor, middle) == decision
 
 
 def test_every_reason_to_begin_anew_is_reached() -> None:
-    decisions = [row[2] for row in FIRST] + [row[3] for row in SECOND]
+    decisions = [row[2] for row in FIRST] + [row[4] for row in SECOND]
     reasons = {decision.reason for decision in decisions if isinstance(decision, Restart)}
     assert reasons == {
         "new-file",
@@ -94,6 +102,7 @@ def test_every_reason_to_begin_anew_is_reached() -> None:
         "rewritten",
         "head-changed",
         "anchor-changed",
+        "middle-changed",
     }
 
 
@@ -133,5 +142,20 @@ def test_a_file_is_young_for_two_seconds(age: int, young: bool) -> None:
     assert is_young(SEEN, SEEN.mtime_ns + age) is young
 
 
-def test_head_and_anchor_are_a_kibibyte_each() -> None:
-    assert (HEAD, ANCHOR) == (1024, 1024)
+@given(st.integers(0, 200_000))
+def test_head_middle_and_anchor_do_not_overlap_and_leave_nothing_of_a_short_file(
+    offset: int,
+) -> None:
+    where, size = middle_of(offset)
+    assert size == max(0, min(MIDDLE, offset - ANCHOR - HEAD))
+    if size:
+        assert HEAD <= where <= where + size <= offset - ANCHOR
+    if offset <= HEAD + MIDDLE + ANCHOR:
+        assert min(offset, HEAD) + size + min(offset, ANCHOR) >= offset
+
+
+def test_the_middle_wanders_over_the_whole_file() -> None:
+    offset = 1 << 20
+    found = [middle_of(offset + 700 * step)[0] / offset for step in range(200)]
+    assert min(found) < 0.05 and max(found) > 0.93
+    assert {int(place * 10) for place in found} >= {*range(10)}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.core.window import SessionFile, project_folder, select
+from fabricd.core.window import SessionFile, departure_of, project_folder, select
 
 files = st.lists(
     st.builds(
@@ -66,3 +66,27 @@ def test_the_window_is_eight_files_unless_told() -> None:
 )
 def test_a_project_has_the_folder_that_pi_gives_it(cwd: str, folder: str) -> None:
     assert project_folder(cwd) == folder
+
+
+def log(path: bytes, inode: int = 0) -> SessionFile:
+    return SessionFile(path, b"p", 1, 1, 1, inode)
+
+
+@pytest.mark.parametrize(
+    ("listed", "others", "how"),
+    [
+        ([log(b"a", 7)], set[bytes](), "outranked"),
+        ([log(b"b", 7)], set[bytes](), "renamed"),
+        ([log(b"b", 7)], {b"a.zst"}, "renamed"),
+        ([log(b"b", 8)], {b"a.zst"}, "compressed"),
+        ([log(b"b", 8)], {b"b.zst"}, "gone"),
+        ([log(b"b", 0)], set[bytes](), "gone"),
+        ([], set[bytes](), "gone"),
+    ],
+)
+def test_how_a_session_left(listed: list[SessionFile], others: set[bytes], how: str) -> None:
+    assert departure_of(log(b"a", 7), listed, others) == how
+
+
+def test_an_inode_that_is_not_told_proves_no_other_name() -> None:
+    assert departure_of(log(b"a"), [log(b"b")], set()) == "gone"

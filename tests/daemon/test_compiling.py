@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import random
 from pathlib import Path
 from typing import Any
 
@@ -13,60 +12,16 @@ import anyio
 import pytest
 
 from fabricd.core.normalform.apply import Applied, Normalizer
-from fabricd.daemon.books import Books
-from fabricd.daemon.clock import SystemClock
-from fabricd.daemon.compiler import Compiler
-from fabricd.daemon.declared import SurfaceKeeper
-from fabricd.daemon.health import Health
-from fabricd.daemon.tailer import Tailer
 from fabricd.store.durable import Loaded
-from fabricd.store.homes import Homes
-from tests.daemon.recording import Recording
-from tests.harness import SURFACE, trace_line
+from tests.daemon.bench import Bench, lines
+from tests.harness import SURFACE
 
 pytestmark = pytest.mark.asyncio
-
-
-class Bench:
-    """A compiler with real books over real files."""
-
-    def __init__(self, folder: Path, is_pi_home: bool = False, enabled: bool = True) -> None:
-        self.homes = Homes(folder / "home", folder / "state", folder / "agent", is_pi_home)
-        self.project = self.homes.sessions / "--repo--"
-        self.project.mkdir(parents=True, exist_ok=True)
-        self.homes.entropy.mkdir(parents=True, exist_ok=True)
-        self.telemetry = Recording()
-        self.health = Health(self.telemetry)
-        self.books = Books()
-        self.keeper = SurfaceKeeper(self.homes.surface, self.health)
-        clock = SystemClock()
-        self.compiler = Compiler(
-            self.homes, self.books, self.keeper, self.health, self.telemetry, clock, enabled
-        )
-        self.tailer = Tailer(
-            self.homes, self.books, self.health, self.telemetry, clock, 10.0, lambda: None
-        )
-
-    def declare(self, surface: dict[str, Any] = SURFACE) -> None:
-        self.homes.surface.write_text(json.dumps(surface))
-
-    def append(self, data: bytes, name: str = "a.jsonl") -> None:
-        with (self.project / name).open("ab") as file:
-            file.write(data)
-
-    async def compile(self) -> str:
-        await self.tailer.read_all()
-        return (await self.compiler.compile()).outcome
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
-
-
-def lines(seed: int, count: int = 5) -> bytes:
-    rng = random.Random(seed)
-    return b"".join(trace_line(rng) + b"\n" for _ in range(count))
 
 
 async def test_without_a_surface_it_measures_and_never_compiles(bench: Bench) -> None:
@@ -204,6 +159,7 @@ async def test_a_full_disk_degrades_until_there_is_room(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.declare()
+    bench.append(lines(3))
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -212,22 +168,24 @@ async def test_a_full_disk_degrades_until_there_is_room(
         patch.setattr(os, "fsync", full)
         assert await bench.compile() == "failed"
     assert not bench.homes.compiled.exists()
+    assert not bench.homes.pool.exists()
     assert list(bench.homes.entropy.glob(".*")) == []
-    assert [ailment.what for ailment in bench.health.ailments] == ["artifact"]
+    assert [ailment.what for ailment in bench.health.ailments] == ["artifact", "pool"]
     assert await bench.compile() == "written"
     assert bench.health.ailments == []
 
 
-async def test_a_lock_held_by_a_running_pi_is_waited_for_and_then_named(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, is_pi_home=True)
+@pytest.mark.parametrize("is_pi_home", [True, False])
+async def test_a_lock_held_by_a_running_pi_is_waited_for_and_then_named(
+    tmp_path: Path, is_pi_home: bool
+) -> None:
+    bench = Bench(tmp_path, is_pi_home)
     bench.declare()
     lock = bench.homes.entropy / "compiled.lock"
-    lock.mkdir()
-    (lock / "owner").write_text(f"token\n{os.getpid()}\n0\n")
+    bench.hold(lock)
     assert await bench.compile() == "locked"
     assert lock.exists() and not bench.homes.compiled.exists()
-    (lock / "owner").unlink()
-    lock.rmdir()
+    bench.let_go(lock)
     assert await bench.compile() == "written"
     assert not lock.exists()
 
@@ -237,7 +195,10 @@ async def test_switched_off_it_only_measures(tmp_path: Path) -> None:
     bench.declare()
     bench.append(lines(8))
     assert await bench.compile() == "disabled"
-    assert not bench.homes.compiled.exists()
+    (fields,) = bench.telemetry.all("compile_finished")
+    assert fields["operations"] > 0
+    assert [path.name for path in bench.homes.home.rglob("*")] == ["entropy", "surface.json"]
+    assert not bench.homes.state.exists()
 
 
 async def test_more_than_a_thousand_actions_get_plans_for_the_first(bench: Bench) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 import anyio
 
+from fabricd.ipc.broadcast import Broadcast
+from fabricd.ipc.places import Places, Stage
 from fabricd.ipc.protocol import NoParams, TurnEnd
-from fabricd.ipc.server import Broadcast, Method, Server
+from fabricd.ipc.server import Method, Server
 from fabricd.ipc.socket_file import bind
 
 VERSION = "9.8.7"
@@ -23,11 +25,19 @@ class Events:
     """What the server told."""
 
     def __init__(self) -> None:
-        self.refused: list[str] = []
+        self.refused: list[tuple[str, str]] = []
+        self.cut: list[str] = []
+        self.ended: list[tuple[str, str]] = []
         self.failed: list[tuple[str, BaseException]] = []
 
-    def client_refused(self, reason: str) -> None:
-        self.refused.append(reason)
+    def client_refused(self, cause: str, reason: str) -> None:
+        self.refused.append((cause, reason))
+
+    def client_cut(self, cause: str) -> None:
+        self.cut.append(cause)
+
+    def request_ended(self, method: str, ending: str) -> None:
+        self.ended.append((method, ending))
 
     def request_failed(self, method: str, error: BaseException) -> None:
         self.failed.append((method, error))
@@ -36,9 +46,9 @@ class Events:
 class Served:
     """A running server and what is around it."""
 
-    def __init__(self, path: Path, server: Server, broadcast: Broadcast, events: Events) -> None:
+    def __init__(self, path: Path, places: Places, broadcast: Broadcast, events: Events) -> None:
         self.path = path
-        self.server = server
+        self.places = places
         self.broadcast = broadcast
         self.events = events
 
@@ -62,7 +72,15 @@ class Served:
         """Wait until so many clients have a place."""
         with anyio.fail_after(SECONDS):
             while True:
-                if self.server.connections == count:
+                if len(self.places) == count:
+                    return
+                await anyio.sleep(0.005)
+
+    async def until_stage(self, stage: Stage, count: int) -> None:
+        """Wait until so many clients are in a stage."""
+        with anyio.fail_after(SECONDS):
+            while True:
+                if self.places.in_stage(stage) == count:
                     return
                 await anyio.sleep(0.005)
 
@@ -122,11 +140,12 @@ async def serving(
 ) -> AsyncGenerator[Served, None]:
     """Serve `status`, `turn_end` and more. Leaving raises whatever ended the server early."""
     bound = bind(place / "s")
-    events, broadcast = Events(), Broadcast(VERSION)
+    events, broadcast, places = Events(), Broadcast(VERSION), Places()
     known = {"status": Method(NoParams, _status), "turn_end": Method(TurnEnd, _turn_end)}
-    server = Server(bound, VERSION, {**known, **(methods or {})}, broadcast, events)
+    methods = {**known, **(methods or {})}
+    server = Server(bound, VERSION, methods, broadcast, events, places)
     async with anyio.create_task_group() as group:
         await group.start(server.run)
-        yield Served(bound.path, server, broadcast, events)
+        yield Served(bound.path, places, broadcast, events)
         group.cancel_scope.cancel()
     bound.unlink()

@@ -68,10 +68,26 @@ async def test_a_subscriber_that_lags_is_cut_off_and_never_skipped(place: Path) 
         await served.until_connections(0)
 
 
+async def test_a_queue_is_bounded_in_bytes_too_and_one_frame_is_always_taken(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabricd.ipc.broadcast._BYTES_HELD", 10_000)
+    async with serving(place) as served, served.client() as client:
+        await subscribe(client)
+        served.broadcast.publish("read", {"number": 0, "text": "x" * 50_000})
+        assert await numbers(client, 1) == [0]
+        for number in range(1, 10):
+            served.broadcast.publish("read", {"number": number, "text": "x" * 4_000})
+        assert served.broadcast.longest_queue == 0 and served.broadcast.subscribers == 0
+        assert numbers_in(await client.rest()) == [1, 2]
+        await served.until_connections(0)
+        assert served.events.cut == ["lagging-subscriber"]
+
+
 async def test_one_that_does_not_read_is_cut_off_and_the_other_misses_nothing(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabricd.ipc.server.SEND_SECONDS", 0.2)
+    monkeypatch.setattr("fabricd.ipc.connection.SEND_SECONDS", 0.2)
     async with serving(place) as served, served.client() as idle, served.client() as eager:
         # Unread, the transport stops taking bytes and the socket fills.
         await subscribe(idle)

@@ -215,3 +215,26 @@ def test_only_our_leftovers_are_removed(tmp_path: Path) -> None:
     assert remove_leftovers(tmp_path) == 2
     assert set(os.listdir(tmp_path)) == {*kept, ".folder.fabricd-tmp"}
     assert remove_leftovers(tmp_path / "missing") == 0
+
+
+def test_another_mode_is_taken_exactly(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        write_atomic(tmp_path / "a", NEW, mode=0o644)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+
+
+def test_the_last_word_can_stop_it(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(OLD)
+
+    def veto() -> None:
+        assert len(os.listdir(tmp_path)) == 2
+        raise Killed
+
+    with pytest.raises(Killed):
+        write_atomic(path, NEW, last=veto)
+    assert path.read_bytes() == OLD
+    assert os.listdir(tmp_path) == ["a"]

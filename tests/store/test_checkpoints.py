@@ -116,7 +116,7 @@ def test_an_open_end_is_no_part_of_a_checkpoint() -> None:
     )
 
 
-@pytest.mark.parametrize("changes", [{"version": 2}, {"version": 0}, {"adapter": "pi/2"}])
+@pytest.mark.parametrize("changes", [{"version": 2}, {"version": 0}, {"adapter": "pi/0"}])
 def test_a_file_of_another_version_counts_as_missing(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:

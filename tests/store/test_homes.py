@@ -38,6 +38,7 @@ def test_a_home_of_our_own_holds_everything_but_the_agents_files(tmp_path: Path)
     assert not homes.is_pi_home
     assert (homes.home, homes.state, homes.lock) == (own, own / "state", own / "fabricd.lock")
     assert homes.compiled == own / "entropy" / "compiled.json"
+    assert homes.artifact == own / "entropy" / "artifact.json"
     assert homes.surface == own / "entropy" / "surface.json"
     assert homes.checkpoints == own / "state" / "checkpoints.msgpack"
     assert homes.sessions == tmp_path / ".pi" / "agent" / "sessions"

@@ -103,7 +103,9 @@ def test_closing_late_takes_nothing_from_the_next_holder(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "garbage", [b"", b"1\nlive\n", b"\xff" * 9000, f"{os.getpid()}\n".encode()]
+    "garbage",
+    [b"", b"1\nlive\n", b"\xff" * 9000, f"{os.getpid()}\n".encode()],
+    ids=["empty", "pid 1", "garbage", "our own pid"],
 )
 def test_what_a_dead_holder_left_means_nothing(tmp_path: Path, garbage: bytes) -> None:
     path = tmp_path / "a.lock"

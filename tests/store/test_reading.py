@@ -8,13 +8,13 @@ import pytest
 
 from fabricd.core.book import SessionBook
 from fabricd.core.evidence import Evidence
-from fabricd.core.resume import Restart, Resume, Unchanged
+from fabricd.core.resume import ANCHOR, HEAD, MIDDLE, Restart, Resume, Unchanged, middle_of
 from fabricd.core.sessions import pi, records
 from fabricd.core.sessions.records import BLOCK
 from fabricd.core.steps import finish
 from fabricd.daemon.offline import read_in_place
 from fabricd.store import reading
-from fabricd.store.reading import Pass, Want, commit_steps, read_steps
+from fabricd.store.reading import Pass, Want, commit_steps, fetch, read_steps
 from fabricd.store.sessions import OpenLog
 from tests.core.making import assistant, everything, line, operation, record, trace
 
@@ -139,17 +139,42 @@ def test_a_file_rewritten_longer_in_place_is_read_anew(reader: Reader) -> None:
     assert reader.said.traces == 3
 
 
-def test_a_long_file_is_known_by_its_head_and_its_end(reader: Reader) -> None:
-    data = b"".join(map(rec, range(40)))
+def test_a_long_file_is_known_by_its_head_its_end_and_a_stretch_between(reader: Reader) -> None:
+    data = b"".join(map(rec, range(400)))
     reader.put(data)
     reader.read()
     assert reader.book.mark is not None
-    assert (reader.book.mark.head.length, reader.book.mark.anchor.length) == (1024, 1024)
-    changed = data[:500] + b"#" + data[501:]
-    reader.put(changed + rec(99), "wb")
+    mark = reader.book.mark
+    assert (mark.head.length, mark.anchor.length, mark.middle.length) == (HEAD, ANCHOR, MIDDLE)
+    changed = spoiled(data, 500)
+    reader.put(changed + rec(990), "wb")
     assert reader.read().decision == Restart("head-changed")
-    reader.put(changed[:-500] + b"#" + changed[-499:] + rec(99) + rec(100), "wb")
+    data = changed + rec(990)
+    changed = spoiled(data, len(data) - ANCHOR + 5)
+    reader.put(changed + rec(991), "wb")
     assert reader.read().decision == Restart("anchor-changed")
+    data = changed + rec(991)
+    changed = spoiled(data, middle_of(len(data))[0])
+    reader.put(changed + rec(992), "wb")
+    assert reader.read().decision == Restart("middle-changed")
+    assert reader.said == reader.clean
+
+
+@pytest.mark.parametrize("place", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999])
+def test_of_a_short_file_every_byte_is_looked_at(reader: Reader, place: float) -> None:
+    data = b""
+    while len(data) < HEAD + MIDDLE + ANCHOR - 400:
+        data += rec(len(data))
+    reader.put(data)
+    reader.read()
+    reader.put(spoiled(data, int(len(data) * place)) + rec(990), "wb")
+    found = reader.read()
+    assert isinstance(found.decision, Restart) and found.decision.reason != "rewritten"
+    assert reader.said == reader.clean
+
+
+def spoiled(data: bytes, at: int) -> bytes:
+    return data[:at] + b"#" + data[at + 1 :]
 
 
 @pytest.mark.parametrize("size", [1, 7, 300, 5000])
@@ -171,19 +196,15 @@ def test_a_file_that_grows_while_it_is_read_is_read_to_its_new_end(reader: Reade
         steps = read_steps(opened, SessionBook(), LATER)
         want = next(steps)
         grown = False
-        while True:
-            if want is None:
-                want = next(steps)
-                continue
-            data = opened.read(want.offset, want.size)
-            if not data and not grown:
-                grown = True
-                reader.put(rec(2))
-            try:
-                want = steps.send(data)
-            except StopIteration as end:
-                reader.book = finish(commit_steps(end.value))
-                break
+        try:
+            while True:
+                data = b"" if want is None else fetch(opened, want)
+                if not grown:
+                    grown = True
+                    reader.put(rec(2))
+                want = next(steps) if want is None else steps.send(data)
+        except StopIteration as end:
+            reader.book = finish(commit_steps(end.value))
     assert grown
     assert reader.said == reader.clean
     assert reader.read().decision == Unchanged()
@@ -249,9 +270,10 @@ def test_a_pass_given_up_changes_nothing(reader: Reader) -> None:
     with OpenLog(os.fsencode(reader.path)) as opened:
         steps = read_steps(opened, reader.book, LATER)
         want = next(steps)
-        for _ in range(3):
+        # The look, the bytes that are new, and half of what is to be done with them.
+        for _ in range(2):
             assert want is not None
-            want = steps.send(opened.read(want.offset, want.size))
+            want = steps.send(fetch(opened, want))
         steps.close()
     assert reader.said == before
     reader.read()
@@ -287,4 +309,20 @@ def test_an_overlong_record_is_dropped_across_passes(
     reader.read()
     assert not reader.book.skipping
     assert (reader.said.traces, reader.said.losses.overlong_lines) == (2, 1)
+    assert reader.said == reader.clean
+
+
+def test_a_file_system_that_promises_more_than_it_has_holds_nobody_up(reader: Reader) -> None:
+    data = rec(1) + rec(2)
+    reader.put(data + rec(3))
+
+    class Short(OpenLog):
+        def read(self, offset: int, size: int = BLOCK) -> bytes:
+            return super().read(offset, max(0, min(size, len(data) - offset)))
+
+    with Short(os.fsencode(reader.path)) as opened:
+        found = read_in_place(read_steps(opened, reader.book, LATER), opened)
+    reader.book = finish(commit_steps(found))
+    assert reader.said.traces == 2
+    assert isinstance(reader.read().decision, Resume)
     assert reader.said == reader.clean

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 from msgspec import structs
 
+from fabricd.core import resume
 from fabricd.core.book import SessionBook
 from fabricd.core.evidence import Evidence
 from fabricd.core.resume import Restart, Resume, Unchanged
@@ -260,8 +261,10 @@ def test_the_book_says_what_the_file_says_within_small_limits(
     monkeypatch.setattr(records, "MAX_RECORD", 700)
     monkeypatch.setattr(pi, "BLOCK", 150)
     monkeypatch.setattr(reading, "BLOCK", 130)
-    monkeypatch.setattr(reading, "HEAD", 90)
-    monkeypatch.setattr(reading, "ANCHOR", 60)
+    for module in (reading, resume):
+        monkeypatch.setattr(module, "HEAD", 90)
+        monkeypatch.setattr(module, "ANCHOR", 60)
+    monkeypatch.setattr(resume, "MIDDLE", 70)
     drive(CAREFULLY)
 
 
