@@ -6,7 +6,7 @@ VECTORS ?= fixtures/conformance
 KILLS   ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types contracts unit package bench conformance soak clean
+.PHONY: help run test check lint types contracts unit package docs bench conformance soak clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,10 +41,15 @@ contracts: .venv/dev.stamp
 	@$(BIN)/lint-imports
 
 unit: .venv/dev.stamp
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --maxprocesses=4 --dist loadfile
 
 package: .venv/dev.stamp
 	$(BIN)/python tests/package_check.py
+
+docs: .venv/dev.stamp ## Write the manual page, the configuration schema and the picture anew.
+	$(BIN)/python -m fixtures.manual
+	$(BIN)/python -m fabricd config schema > docs/config.schema.json
+	$(BIN)/python -m fixtures.picture
 
 bench: .venv/dev.stamp ## Measure the budgets of docs/performance.md.
 	$(BIN)/python -m benchmarks
@@ -52,8 +57,13 @@ bench: .venv/dev.stamp ## Measure the budgets of docs/performance.md.
 conformance: .venv/dev.stamp ## Run conformance vectors: make conformance VECTORS=DIR.
 	@$(BIN)/python -m tests.conformance $(VECTORS)
 
-soak: .venv/dev.stamp ## Kill and restart a daemon under load: make soak KILLS=200.
+soak: .venv/dev.stamp ## Kill and restart a daemon under load: make soak KILLS=200, or MINUTES=10 for a long day.
+ifdef MINUTES
+	$(BIN)/python -m tests.soak --minutes $(MINUTES)
+else
 	$(BIN)/python -m tests.soak $(KILLS)
+	$(BIN)/python -m tests.kill_saves $(KILLS)
+endif
 
 clean: ## Remove the environment and everything built.
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
