@@ -63,7 +63,7 @@ KEYS = (
         "watch",
         "force_polling",
         "--force-polling/--no-force-polling",
-        "Poll instead of using file system events.",
+        "Look every 2 s instead of using file system events.",
     ),
     Key(
         "daemon",
