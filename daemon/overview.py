@@ -9,9 +9,10 @@ from fabricd.core.compiling.compile import Plans, plans_steps
 from fabricd.core.compiling.review import notes_steps, review_steps
 from fabricd.core.entropy import meter
 from fabricd.core.entropy.observations import Observed, observed_in
-from fabricd.core.entropy.signals import Signal
+from fabricd.core.entropy.signals import Signal, is_candidate
 from fabricd.core.model import AuditCall, RepairRow, Surface
 from fabricd.core.overview import Scope, aside_of, corpus_steps, coverage_of, overview_value
+from fabricd.core.pool.values import in_clear
 from fabricd.core.sessions.audits import calls_of
 from fabricd.core.steps import finish
 from fabricd.daemon.offline import Measured, catalog_of, newest_first
@@ -21,13 +22,17 @@ from fabricd.store.sessions import read_spans
 _BATCH = 64
 
 
-def observed_of(found: Measured) -> Iterator[Observed]:
-    """The values that arguments took: of the audits, or of the traces where there are none.
+def observed_of(found: Measured, surface: Surface) -> list[Observed]:
+    """The values that marked arguments took, of the audits, or of the traces where there are none.
 
-    Traces hold projected arguments only; logs of old agents have nothing better.
+    Traces hold projected arguments only; logs of old agents have nothing better. What a pool would
+    not keep in clear is left out.
     """
     audits = any(evidence.audit_spans for _, evidence in found.sessions)
-    return observed_in(_audited(found) if audits else _traced(found))
+    schemas = surface.schema_of()
+    rows = observed_in(_audited(found) if audits else _traced(found))
+    # Only what a review would look at: the rest may be millions.
+    return in_clear(row for row in rows if is_candidate(schemas.get(row.ref), row.key))
 
 
 def _audited(found: Measured) -> Iterator[AuditCall]:
@@ -68,7 +73,9 @@ def overview(
     notes: tuple[Signal, ...] = ()
     if surface is not None and plans is not None:
         notes = finish(notes_steps(surface, plans))
-    values = observed_of(found) if observed is None else observed
+    values: Iterable[Observed] = () if observed is None else observed
+    if surface is not None and observed is None:
+        values = observed_of(found, surface)
     review = finish(review_steps(report, found.evidence, surface, notes, values))
     coverage = None if plans is None else coverage_of(plans, report, aside)
     whole = Scope(len(found.sessions), None) if scope is None else scope

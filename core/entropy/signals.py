@@ -98,7 +98,8 @@ def _ranked(values: Mapping[tuple[str, str], tuple[Scalar, int]]) -> list[tuple[
     return [found for _, found in sorted(values.items(), key=rank)]
 
 
-def _is_candidate(schema: object, key: str) -> bool:
+def is_candidate(schema: object, key: str) -> bool:
+    """Whether an argument is marked as one whose values could be listed, and lists none yet."""
     properties = schema.get("properties") if is_object(schema) else None
     declared = properties.get(key) if is_object(properties) else None
     if not is_object(declared) or declared.get(MARK) is not True:
@@ -113,7 +114,7 @@ def enum_steps(observed: Iterable[Observed], surface: Surface) -> Steps[list[Dec
     for number, row in enumerate(observed, start=1):
         if number % OPERATIONS == 0:
             yield
-        if _is_candidate(schemas.get(row.ref), row.key):
+        if is_candidate(schemas.get(row.ref), row.key):
             mine = values.setdefault((row.ref, row.key), {})
             identity = typed_text(row.value)
             first, count = mine.get(identity, (row.value, 0))

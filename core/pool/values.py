@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b, sha256
 
 from msgspec import Struct
 
 from fabricd.core.canonical import string_text
-from fabricd.core.entropy.observations import Scalar, typed_text
+from fabricd.core.entropy.observations import Observed, Scalar, typed_text
 from fabricd.core.javascript import NumberOutOfRange, has_lone_surrogate, trim, unit_length
 from fabricd.core.model import AuditCall
 from fabricd.core.normalform.derive import MAX_REF
@@ -148,3 +148,12 @@ def identities_of(call: AuditCall) -> Iterator[Identity]:
             continue
         if len(key.encode("utf-8", "surrogatepass")) <= MAX_KEY:
             yield identity_of(ref, written_name(key), value)
+
+
+def in_clear(observed: Iterable[Observed]) -> list[Observed]:
+    """The observations of arguments all of whose values may be shown: as a pool would know them."""
+    rows = list(observed)
+    hidden = {
+        (row.ref, row.key) for row in rows if identity_of(row.ref, row.key, row.value).kind == OTHER
+    }
+    return [row for row in rows if (row.ref, row.key) not in hidden]

@@ -21,6 +21,7 @@ from fabricd.core.pool.values import (
     OTHER,
     identities_of,
     identity_of,
+    in_clear,
     is_secret_name,
     looks_secret,
     read_name,
@@ -188,3 +189,14 @@ def test_index_names_come_first_in_numeric_order(args: dict[str, int]) -> None:
 def test_many_index_names_take_no_longer_than_others() -> None:
     args = {str(number): 1 for number in range(40_000)} | {f"k{n}": 1 for n in range(40_000)}
     assert sum(1 for _ in scalars_of(AuditCall("r", args))) == 80_000
+
+
+def test_what_a_pool_would_not_keep_in_clear_is_not_reviewed_either() -> None:
+    rows = [
+        Observed("a.b", "mode", "fast"),
+        Observed("a.b", "mode", "slow"),
+        Observed("a.b", "key", "plain"),
+        Observed("a.b", "key", "sk-live-abcdefghijklmnop1234"),
+        Observed("a.b", "password", "hunter2"),
+    ]
+    assert in_clear(rows) == rows[:2]
