@@ -12,7 +12,7 @@ from fabricd.core.model import AuditCall
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than
 from fabricd.core.plain import is_list, is_object
 from fabricd.core.sessions.pi import details_of
-from fabricd.core.sessions.records import Malformed, records_of
+from fabricd.core.sessions.records import Malformed, exact_values_of, records_of
 from fabricd.core.sessions.trace import refusal
 
 
@@ -75,18 +75,21 @@ def _audited_tolerantly(line: bytes) -> Iterator[Audited]:
         values = records_of(line)
     except Malformed:
         return
-    for value in values:
+    for value, exact in zip(values, exact_values_of(line), strict=True):
         details = details_of(value) if is_object(value) else None
         if details is None or refusal(details.get("trace")) is not None:
             continue
-        audits = details.get("audits")
-        rows = [audit for audit in audits if is_object(audit)] if is_list(audits) else []
-        calls = tuple(
-            AuditCall(row["ref"], row["args"])
-            for row in rows
-            if isinstance(row.get("ref"), str) and row["ref"] and is_object(row.get("args"))
-        )
-        yield Audited(_entry(value.get("id")), calls)
+        calls = calls_in((details_of(exact) or {}).get("audits"))
+        yield Audited(_entry(value.get("id")), tuple(calls))
+
+
+def calls_in(audits: object) -> Iterator[AuditCall]:
+    """The audit calls of a decoded list, without what is none."""
+    for audit in audits if is_list(audits) else ():
+        if is_object(audit):
+            ref, args = audit.get("ref"), audit.get("args")
+            if isinstance(ref, str) and ref and is_object(args):
+                yield AuditCall(ref, args)
 
 
 def audit_calls(line: bytes) -> Iterator[AuditCall]:

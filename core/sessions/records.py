@@ -6,6 +6,7 @@ JSON text may hold raw U+2028 and lone carriage returns, so no other character m
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -119,6 +120,26 @@ def values_of(line: bytes) -> list[Any]:
         while position < len(text) and text[position] in WHITE_SPACE:
             position += 1
     return values
+
+
+def _exact_int(digits: str) -> float:
+    # As a double first: what is infinite stays so, and Python reads no integer of any length.
+    value = float(digits)
+    return int(digits) if value - value == 0 else value
+
+
+_EXACT = json.JSONDecoder(parse_int=_exact_int)
+
+
+def exact_values_of(line: bytes) -> Iterator[Any]:
+    """The values of a line that `values_of` has read, with the integers as they stand there."""
+    text = trim(line.decode("utf-8", "replace"))
+    position = 0
+    while position < len(text):
+        value, position = _EXACT.raw_decode(text, position)
+        yield value
+        while position < len(text) and text[position] in WHITE_SPACE:
+            position += 1
 
 
 def records_of(line: bytes) -> list[Any]:

@@ -6,22 +6,20 @@ stand in the log, because a schema judges them digit by digit.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.fingerprint import has_containers
-from fabricd.core.javascript import WHITE_SPACE, trim
 from fabricd.core.model import AuditCall, Trace
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than
-from fabricd.core.plain import is_list, is_object
+from fabricd.core.plain import is_object
+from fabricd.core.sessions.audits import calls_in
 from fabricd.core.sessions.pi import MAX_DETAILS, ScanState, details_of, scan_steps
-from fabricd.core.sessions.records import Malformed, records_of
+from fabricd.core.sessions.records import Malformed, exact_values_of, records_of
 from fabricd.core.sessions.trace import (
     MAX_TRACE_BYTES,
     clear_shapes,
@@ -132,39 +130,11 @@ def _read_tolerantly(line: bytes) -> Iterator[Recording]:
         values = records_of(line)
     except Malformed:
         return
-    for value, exact in zip(values, _exactly(line), strict=True):
+    for value, exact in zip(values, exact_values_of(line), strict=True):
         details = details_of(value) if is_object(value) else None
         if details is None or refusal(details.get("trace")) is not None:
             continue
         if len(line) > MAX_DETAILS and len(utf8(text(details, as_given))) > MAX_DETAILS:
             continue
         kept = details_of(exact) or {}
-        yield Recording(trace_of(kept["trace"]), tuple(_calls(kept.get("audits"))))
-
-
-def _calls(audits: object) -> Iterator[AuditCall]:
-    for audit in audits if is_list(audits) else ():
-        if is_object(audit):
-            ref, args = audit.get("ref"), audit.get("args")
-            if isinstance(ref, str) and ref and is_object(args):
-                yield AuditCall(ref, args)
-
-
-def _exact_int(digits: str) -> float:
-    # As a double first: what is infinite stays so, and Python reads no integer of any length.
-    value = float(digits)
-    return int(digits) if value - value == 0 else value
-
-
-_EXACT = json.JSONDecoder(parse_int=_exact_int)
-
-
-def _exactly(line: bytes) -> Iterator[Any]:
-    """The values of a line that `records_of` has read, with the integers as they stand there."""
-    written = trim(line.decode("utf-8", "replace"))
-    position = 0
-    while position < len(written):
-        value, position = _EXACT.raw_decode(written, position)
-        yield value
-        while position < len(written) and written[position] in WHITE_SPACE:
-            position += 1
+        yield Recording(trace_of(kept["trace"]), tuple(calls_in(kept.get("audits"))))

@@ -202,3 +202,16 @@ def test_infinite_numbers_of_audits_stay_what_they_are() -> None:
     data = data.replace(b'"@"', b"1e999").replace(b'"@@"', b"9" * 5000)
     [found] = recordings(data)
     assert found.audits == (AuditCall("a", {"n": float("inf"), "m": float("inf")}),)
+
+
+def test_integers_are_exact_on_the_tolerant_way_too() -> None:
+    trace = (
+        '{"kind":"pi-fabric.execution","version":1,"outcome":"succeeded","phases":[],'
+        '"operations":[],"counts":{"droppedValues":0,"truncatedValues":0,"redactedValues":0,'
+        '"droppedOperations":0}}'
+    )
+    audits = '[7,{"ref":"a.b","args":{"n":9007199254740993}}]'
+    line = f'{{"details":{{"trace":{trace},"audits":{audits}}}}}'.encode()
+    assert [call.args for call in calls_of([line])] == [{"n": 9007199254740993}]
+    assert [type(call.args["n"]) for call in calls_of([line])] == [int]
+    assert [call.args for call in recordings(line)[0].audits] == [{"n": 9007199254740993}]
