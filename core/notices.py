@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from fabricd.core.entropy.signals import Signal
 from fabricd.core.javascript import number_text
+from fabricd.core.plain import counted
 
 _MINUS = "\u2212"
 _DECIMALS = 6
@@ -52,11 +53,6 @@ def score_change(before: float, after: float) -> str:
     word = "improved" if after < before else "changed"
     was, now = _fixed(before, decimals), _fixed(after, decimals)
     return f"score {word} {was} → {now} ({sign}{by}; lower is better)"
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def compiled_notice(

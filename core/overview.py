@@ -55,10 +55,15 @@ class Coverage(Struct, frozen=True, rename="camel"):
 
 
 class Scope(Struct, frozen=True):
-    """Which sessions were measured: how many, and the folder of the project where only one's."""
+    """Which sessions were measured: how many, and the folder of the project where only one's.
+
+    `directory` is the one that was named to be measured, `compiles` whether artifacts are kept.
+    """
 
     sessions: int
     project: str | None
+    directory: str | None = None
+    compiles: bool = True
 
 
 class SessionLine(Struct, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""Plain JSON values, and the two questions asked of them before anything else."""
+"""Plain JSON values, the questions asked of them before anything else, and plain words."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def printable(text: str) -> str:
         char if char.isprintable() else char.encode("unicode_escape", "replace").decode()
         for char in text
     )
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def is_number(value: object, wanted: int) -> bool:

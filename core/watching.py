@@ -44,6 +44,11 @@ class Polling(Struct, frozen=True):
 
 Watching: TypeAlias = Events | Polling
 
+NOT_UTF8 = Polling(
+    "the path of the folder is not UTF-8, which cannot be watched",
+    "move it to one that is, or set watch.force_polling to accept it",
+)
+
 
 def type_at(mountinfo: bytes, path: bytes) -> bytes:
     """The type of the file system that a path without links lies on; empty if that is not told.
@@ -78,6 +83,15 @@ def _is_below(path: bytes, point: bytes) -> bool:
 def is_elsewhere(kind: bytes) -> bool:
     """Whether files on this type of file system change without the kernel's doing."""
     return kind in _ELSEWHERE or kind.startswith(b"fuse.")
+
+
+def is_utf8(path: bytes) -> bool:
+    """Whether a path is UTF-8, as whoever tells of events wants it."""
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def how_to_watch(forced: bool, kind: bytes, tested: bool | None) -> Watching:

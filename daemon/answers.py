@@ -16,7 +16,7 @@ import orjson
 
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.meter import Catalog
-from fabricd.core.overview import coverage_of, overview_value
+from fabricd.core.overview import Scope, coverage_of, overview_value
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.compiler import Compiler, Finished
@@ -128,7 +128,8 @@ class Answers:
         if isinstance(self._keeper.load, Loaded):
             coverage = coverage_of(self._keeper.load.value.plans, report, aside)
         review = await self._reviewer.review()
-        value = overview_value(report, aside, corpus, coverage, review)
+        scope = Scope(corpus.files, None, compiles=self._compiler.is_enabled)
+        value = overview_value(report, aside, corpus, coverage, review, scope)
         # Names come from session text and may have no UTF-8 form: the canonical writer escapes.
         return utf8(text(value, as_given))
 
@@ -136,14 +137,15 @@ class Answers:
         """A turn ended somewhere: read its transcript at once and compile soon."""
         self._telemetry.turn_ended(params.agent, params.session)
         self._tailer.attend(params.cwd)
-        if params.transcript_path is not None:
-            await self._hint(params.transcript_path)
-        else:
+        if params.transcript_path is None:
             self._tailer.hint_all()
+        else:
+            await self._hint(params.transcript_path)
         self._grace.submit(Context(params.agent, params.session, params.cwd))
         return b'{"queued":true}'
 
     async def _hint(self, transcript: str) -> None:
+        """Have a transcript read at once, if it is one of those that are read."""
         path = None
         if len(transcript) <= _LONGEST_PATH:
             path = await anyio.to_thread.run_sync(_session_path, transcript, self._homes.sessions)

@@ -119,6 +119,11 @@ class Compiler:
         pool_is = self.last is not None and self.last.pool == "damaged"
         return pool_is or self.artifact.state == "damaged"
 
+    @property
+    def is_enabled(self) -> bool:
+        """Whether artifacts are compiled at all, or only measured."""
+        return self._enabled
+
     async def start(self) -> None:
         """See what artifact is there before the first compile."""
         load = await anyio.to_thread.run_sync(artifacts.load, self._homes.compiled)

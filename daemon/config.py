@@ -6,6 +6,7 @@ itself first, so that what is wrong is told even where something else overrides 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from fabricd.daemon.layers import (
 )
 from fabricd.store.addresses import absolute
 from fabricd.store.durable import Damaged, Missing, read_bounded, shown
+from fabricd.store.homes import find
 
 _MAX_BYTES = 16 * 1024
 
@@ -204,6 +206,25 @@ def _rule(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def log_file(config: Config, env: Mapping[str, str]) -> Path | None:
-    """The log file, with `~` expanded; None for standard error."""
+    """The log file, with `~` expanded; None for standard error.
+
+    Raises:
+        BadConfig: it lies among the session logs, where it would be read as one.
+    """
     given = config.log.file
-    return Path(absolute(given, env)) if given and given != "-" else None
+    if not given or given == "-":
+        return None
+    path = Path(absolute(given, env))
+    sessions = find(env).sessions
+    try:
+        inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(sessions))
+    except ValueError:
+        raise BadConfig(
+            f"the log file {shown(path)} is no path: name another in log.file"
+        ) from None
+    if inside:
+        raise BadConfig(
+            f"the log file {shown(path)} lies below {shown(sessions)}, where every log is read as "
+            "a session: name one elsewhere in log.file"
+        )
+    return path

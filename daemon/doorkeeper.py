@@ -1,13 +1,15 @@
-"""Keeps the control socket where clients look for it, for as long as the daemon lives.
+"""Keeps the control socket and the lock of the home in place, for as long as the daemon lives.
 
-Cleaners of temporary folders and people remove sockets that are in use: the daemon would run on,
-unreachable. So it looks whether the path still leads to its own socket, and binds again if not.
+Cleaners of temporary folders and people remove files that are in use: the daemon would run on,
+unreachable, or beside another. So it looks whether both paths still lead to what it made there, and
+binds and locks again if not.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -24,6 +26,8 @@ from fabricd.store.locks import AlreadyHeld, Ownership, hold
 
 LOOK_SECONDS = 2.0
 TOUCH_SECONDS = 3600.0
+# Who starts a daemon holds the home until it has heard that one listens already.
+_START_SECONDS = 1.0
 _SWEPT = (b"/tmp", b"/var/tmp", b"/private/tmp", b"/private/var/tmp")
 
 
@@ -34,16 +38,19 @@ def is_swept(path: Path) -> bool:
 
 
 class Doorkeeper:
-    """Looks after one bound socket; its lock is held when this is made."""
+    """Looks after one bound socket and one home; the locks of both are held when this is made."""
 
     def __init__(
         self,
         bound: BoundSocket,
+        home_lock: Path,
         server: Server,
         health: Health,
         telemetry: Telemetry,
         clock: Clock,
+        stop: Callable[[str], None],
     ) -> None:
+        """`stop` is called, with the reason, where the home has another owner."""
         self._bound = bound
         self._server = server
         self._health = health
@@ -51,6 +58,9 @@ class Doorkeeper:
         self._clock = clock
         self._lock = bound.path.with_name(bound.path.name + ".lock")
         self._lock_identity = _identity(self._lock)
+        self._home_lock = home_lock
+        self._home_identity = _identity(home_lock)
+        self._stop = stop
         # Held until the process ends, as the locks that it started with.
         self._held: list[Ownership] = []
         self._is_swept = is_swept(bound.path)
@@ -63,7 +73,9 @@ class Doorkeeper:
             await self.look()
 
     async def look(self) -> None:
-        """Bind again if the socket is gone; keep it young where old files are removed."""
+        """Own and bind again what is gone; keep it young where old files are removed."""
+        if not await self._owns_the_home():
+            return
         if not self._bound.is_ours():
             await self._open_again()
             return
@@ -73,6 +85,28 @@ class Doorkeeper:
             for path in (self._bound.path, self._lock, self._bound.path.parent):
                 with contextlib.suppress(OSError):
                     os.utime(path)
+
+    async def _owns_the_home(self) -> bool:
+        """Hold the lock of the home again if it is gone; False where somebody else holds it."""
+        if self._home_identity is None or _identity(self._home_lock) != self._home_identity:
+            path = shown(self._home_lock)
+            try:
+                await anyio.to_thread.run_sync(self._hold_home_again)
+            except AlreadyHeld:
+                self._stop(f"{path} was removed, and another daemon holds it now")
+                return False
+            except OSError as error:
+                cure = f"free {path}; it is tried again every {LOOK_SECONDS:g} s"
+                why = f"a second daemon could start here, {path}: {error.strerror}"
+                self._health.degrade("lock", why, cure)
+                return True
+        self._health.recover("lock")
+        return True
+
+    def _hold_home_again(self) -> None:
+        tell = os.fsencode(self._bound.path)
+        self._held.append(hold(self._home_lock, tell, _START_SECONDS))
+        self._home_identity = _identity(self._home_lock)
 
     async def _open_again(self) -> None:
         path = shown(self._bound.path)

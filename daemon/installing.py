@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlparse
 
 from fabricd.daemon.init_system import InitSystem, ServiceFile, this_system
@@ -21,16 +21,23 @@ _MAX_BYTES = 256 * 1024
 _WANTED_BY = ("default.target.wants", "sockets.target.wants")
 
 
+Action: TypeAlias = Literal["replaces", "removes"]
+
+
 class NotOurs(RuntimeError):
     """Raised where a service file is in the way: somebody wrote or changed it."""
 
-    def __init__(self, path: Path, found: Author) -> None:
+    def __init__(self, path: Path, found: Author, action: Action) -> None:
         what = "was changed by hand" if found == "edited" else "was not written by fabricd"
-        super().__init__(f"{shown(path)} {what}: --force replaces it and keeps a backup")
+        super().__init__(f"{shown(path)} {what}: --force {action} it and keeps a backup")
 
 
 class NoProgram(RuntimeError):
     """Raised by `program`: there is no script that a service manager could run."""
+
+
+class Unfit(RuntimeError):
+    """Raised by `require_fit`: the service's files could not be read by the manager."""
 
 
 class Installed(NamedTuple):
@@ -78,6 +85,33 @@ def _fixed(place: str, env: Mapping[str, str]) -> str:
     return absolute(unquote(urlparse(place).path) if place.startswith("file://") else place, env)
 
 
+def require_fit(environment: Mapping[str, str], files: Iterable[ServiceFile]) -> None:
+    """Check that files can be read by a service manager, which takes UTF-8 alone.
+
+    Raises:
+        Unfit: one names a path that has no such form.
+    """
+    for name, place in environment.items():
+        if not _is_utf8(place):
+            raise Unfit(
+                f"{name} names {shown(place)}, which is not UTF-8 and which no service can be "
+                "given: choose another path"
+            )
+    for file in files:
+        if not _is_utf8(file.text):
+            raise Unfit(
+                f"{shown(file.path)} would name a path that is not UTF-8, which its reader refuses"
+            )
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def read(path: Path) -> str | None:
     """The text of a service file, None where there is none. An unreadable one has no author."""
     match read_bounded(path, _MAX_BYTES):
@@ -101,7 +135,14 @@ def installed(env: Mapping[str, str], system: InitSystem | None = None) -> Insta
     return Installed(system, (paths[0], *filter(Path.exists, paths[1:])))
 
 
-def require_ours(paths: Iterable[Path], force: bool) -> None:
+def leftovers(paths: Iterable[Path], files: Iterable[ServiceFile]) -> list[Path]:
+    """Of a service's possible files those that we wrote once and that are not wanted any more."""
+    wanted = {file.path for file in files}
+    texts = {path: read(path) for path in paths if path not in wanted}
+    return [path for path, text in texts.items() if text is not None and author(text) != "foreign"]
+
+
+def require_ours(paths: Iterable[Path], force: bool, action: Action = "replaces") -> None:
     """Check that files may be replaced or removed.
 
     Raises:
@@ -110,7 +151,7 @@ def require_ours(paths: Iterable[Path], force: bool) -> None:
     for path in paths:
         text = read(path)
         if text is not None and not force and (found := author(text)) != "ours":
-            raise NotOurs(path, found)
+            raise NotOurs(path, found, action)
 
 
 def write(files: Iterable[ServiceFile]) -> list[Path]:

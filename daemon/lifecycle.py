@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -16,6 +17,7 @@ from typing import Literal
 
 from fabricd.daemon.init_system import TOO_SLOW, first_failure
 from fabricd.daemon.installing import Installed, installed
+from fabricd.daemon.rotating import not_opened
 from fabricd.daemon.spawning import Child
 from fabricd.daemon.start import (
     FAILED,
@@ -23,12 +25,13 @@ from fabricd.daemon.start import (
     STALE,
     CannotStart,
     in_the_way,
+    places,
     prepared,
 )
 from fabricd.daemon.stopping import STOP_SECONDS, Stopped, is_free, stop
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
 from fabricd.store.durable import shown
-from fabricd.store.homes import Homes
+from fabricd.store.homes import Homes, is_same_home
 from fabricd.store.locks import AlreadyHeld, Holder, Ownership, hold, holder
 
 READY_SECONDS = 10.0
@@ -75,12 +78,13 @@ def start(env: Mapping[str, str], version: str, log: Callable[[], Path]) -> Star
     Raises:
         CannotStart: with the sentence to print and the code to exit with.
     """
-    wanted = _Wanted(env, *prepared(env), version, log)
+    wanted = _Wanted(env, *places(env), version, log)
     held = holder(wanted.homes.lock)
     if held is not None:
-        found = _asked(held, wanted, _A_GLANCE)
+        found = _asked(_address(held, wanted), wanted, _A_GLANCE)
         if isinstance(found, Ready) and _state(found) == "ready":
             return _already(found)
+    prepared(env)
     with closing(_turn(wanted.homes)):
         return _start(wanted)
 
@@ -131,8 +135,10 @@ def _spawned(wanted: _Wanted, log: Path) -> Started:
     try:
         child = Child(wanted.env, log)
     except OSError as error:
-        where = shown(error.filename or log)
-        raise CannotStart(f"{where} cannot be opened or run: {error.strerror}", FAILED) from None
+        if error.filename not in (None, sys.executable):
+            raise not_opened(log, error) from None
+        where = shown(sys.executable)
+        raise CannotStart(f"{where} cannot be run: {error.strerror}", FAILED) from None
     found = _until_ready(wanted, lambda: child.ended() is None)
     code = child.ended()
     if code is None:
@@ -147,6 +153,11 @@ def _spawned(wanted: _Wanted, log: Path) -> Started:
     if isinstance(found, Ready) and _pid(found) != child.pid:
         # Somebody who did not queue here has won the race for the home.
         return _already(found)
+    if code == OK:
+        # It has found one that lost the lock of the home, and told so.
+        found = _asked(os.fspath(wanted.socket), wanted, _A_GLANCE)
+        if isinstance(found, Ready):
+            return _already(found)
     raise _died(code, child.last_words())
 
 
@@ -210,7 +221,7 @@ def _until_ready(
         held = holder(wanted.homes.lock)
         found = NotRunning()
         if held is not None:
-            found = _asked(held, wanted, max(_POLL, min(1.0, left)))
+            found = _asked(_address(held, wanted), wanted, max(_POLL, min(1.0, left)))
         elif not alive:
             break
         if not isinstance(found, Unreachable):
@@ -223,19 +234,12 @@ def _until_ready(
     return found
 
 
-def _asked(held: Holder, wanted: _Wanted, seconds: float) -> Probe:
-    """What the holder of the home answers; whoever serves another home is not it."""
-    found = probe(_address(held, wanted), wanted.version, seconds)
-    if isinstance(found, Ready) and not _is_same(found.reply.result["home"], wanted.homes.home):
+def _asked(address: str, wanted: _Wanted, seconds: float) -> Probe:
+    """What the daemon of the home answers; whoever serves another home is not it."""
+    found = probe(address, wanted.version, seconds)
+    if isinstance(found, Ready) and not is_same_home(found.reply.result["home"], wanted.homes.home):
         return NotRunning()
     return found
-
-
-def _is_same(told: str, home: Path) -> bool:
-    try:
-        return told == shown(home) or os.path.samefile(told, home)
-    except OSError:
-        return False
 
 
 def _address(held: Holder, wanted: _Wanted) -> str:

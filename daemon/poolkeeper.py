@@ -14,19 +14,20 @@ from typing import Literal, TypeAlias
 import anyio.to_thread
 from msgspec import Struct
 
+from fabricd.core.book import SessionBook
 from fabricd.core.entropy.observations import Observed
 from fabricd.core.pool.adopting import adopt_steps
 from fabricd.core.pool.bounds import is_overfull, prune_steps
 from fabricd.core.pool.export import export_steps
 from fabricd.core.pool.file import Pool, observed
 from fabricd.core.pool.ledger import Change, Ledger, merge_steps, record_steps
-from fabricd.core.pool.rows import Record
+from fabricd.core.pool.rows import Record, known_to
 from fabricd.core.pool.values import session_name
 from fabricd.core.sessions.audits import audited
 from fabricd.core.sessions.header import Header, header_of, id_in_name
 from fabricd.core.steps import OPERATIONS, Steps
 from fabricd.daemon.books import Spans
-from fabricd.daemon.cooperate import drive
+from fabricd.daemon.cooperate import drive, drive_reading
 from fabricd.daemon.health import Health
 from fabricd.daemon.locked import locked
 from fabricd.store import pools
@@ -34,19 +35,26 @@ from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
 from fabricd.store.homes import Homes
 from fabricd.store.pilock import PiLockBusy
 from fabricd.store.pools import DamagedPool
-from fabricd.store.sessions import first_line, read_spans
+from fabricd.store.reading import read_steps
+from fabricd.store.sessions import OpenLog, first_line, read_spans
 
 Kept: TypeAlias = Literal["kept", "damaged", "locked", "failed"]
 _Key: TypeAlias = tuple[bytes, int]
 
 _BATCH = 64
+# Forks of forks whose sources are followed; nobody forks that often.
+_GENERATIONS = 16
 
 
 class _Who(Struct, frozen=True):
-    """Whose log it is, and which session it repeats records of: empty if none."""
+    """Whose log it is, and which session it repeats records of: empty if none.
+
+    `source` is the path of that session's log as the fork names it.
+    """
 
     session: str
     parent: str
+    source: str = ""
 
 
 class PoolKeeper:
@@ -137,12 +145,44 @@ class PoolKeeper:
             # It vanished or shrank meanwhile; what it said before stands until it is seen.
             return
         who = self._who.get(key) or await self._identified(spans.path)
+        await self._read_source(who, _GENERATIONS)
         change = Change(who.session, shown(spans.path), who.parent, tuple(records), first < 0)
         # Ahead of the change: whatever ends this task then, the change will be written.
         self._stale = self._unbooked = True
         await drive(merge_steps(self._ledger, change))
         self._who[key] = who
         self._done[key] = len(spans.spans)
+
+    async def _read_source(self, fork: _Who, generations: int) -> None:
+        """Enter the session that a fork repeats, where its log is there and not in the books.
+
+        It may be too old for the window. What both hold is its own, so it has to be known first:
+        otherwise the counts would depend on which of a family happens to be in the window.
+        """
+        row = self._ledger.rows.get(fork.parent)
+        if not fork.source or generations == 0 or (row is not None and known_to(row)):
+            return
+        path = await anyio.to_thread.run_sync(_log_at, fork.source, self._homes.sessions)
+        if path is None:
+            return
+        records = await self._all_records(path)
+        who = await anyio.to_thread.run_sync(_identify, path)
+        if records is None or who.session != fork.parent:
+            return
+        await self._read_source(who, generations - 1)
+        change = Change(who.session, shown(path), who.parent, tuple(records), True)
+        self._stale = self._unbooked = True
+        await drive(merge_steps(self._ledger, change))
+
+    async def _all_records(self, path: bytes) -> list[Record] | None:
+        """Every record of a log that is not in the window; None where it cannot be read."""
+        try:
+            log = await anyio.to_thread.run_sync(OpenLog, path)
+            with log:
+                found = await drive_reading(read_steps(log, SessionBook(), 0), log)
+        except OSError:
+            return None
+        return await self._records(path, found.fresh.audit_spans)
 
     async def _identified(self, path: bytes) -> _Who:
         who = await anyio.to_thread.run_sync(_identify, path)
@@ -227,8 +267,26 @@ def _identify(path: bytes) -> _Who:
     """The session that a log belongs to, and the one it was forked from."""
     header = _header(path) or Header()
     session = _named(header.id, shown(path))
-    parent = "" if header.parent is None else _origin(header.parent)
-    return _Who(session, "" if parent == session else parent)
+    if header.parent is None:
+        return _Who(session, "")
+    parent = _origin(header.parent)
+    return _Who(session, "") if parent == session else _Who(session, parent, header.parent)
+
+
+def _log_at(source: str, root: Path) -> bytes | None:
+    """The log that a fork names, if it is a regular one among the sessions: a log is not trusted.
+
+    Spelled as discovery spells it.
+    """
+    try:
+        real = os.path.realpath(source.encode("utf-8", "surrogateescape"), strict=True)
+        inside = os.path.join(os.path.realpath(os.fsencode(root), strict=True), b"")
+    except (OSError, ValueError):
+        return None
+    is_log = real.startswith(inside) and real.endswith(b".jsonl") and os.path.isfile(real)
+    if not is_log or not os.path.isabs(source):
+        return None
+    return os.path.join(os.fsencode(root), real[len(inside) :])
 
 
 def _origin(source: str) -> str:

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from fabricd.daemon.start import BAD_CONFIG, FAILED, CannotStart
 from fabricd.store.atomic import private_directory
+from fabricd.store.durable import shown
 
 CAP = 8 * 1024 * 1024
 _STANDARD = (1, 2)
@@ -19,6 +21,19 @@ _STANDARD = (1, 2)
 def older(path: Path) -> Path:
     """Where the file goes when it is full. What was there before is gone then."""
     return path.with_name(path.name + ".1")
+
+
+def not_opened(path: Path, error: OSError) -> CannotStart:
+    """What to say of a log file that cannot be opened."""
+    name = f"the log file {shown(path)}"
+    match error:
+        case IsADirectoryError():
+            return CannotStart(f"{name} is a directory: name a file in log.file", BAD_CONFIG)
+        case FileExistsError() | NotADirectoryError():
+            said = f"{name} lies below a file, not a directory: name another in log.file"
+            return CannotStart(said, BAD_CONFIG)
+        case _:
+            return CannotStart(f"{name} cannot be opened: {error.strerror or error}", FAILED)
 
 
 class RotatingFile:

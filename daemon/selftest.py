@@ -16,6 +16,7 @@ import anyio
 import anyio.to_thread
 from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] untyped upstream
 
+from fabricd.core.watching import is_utf8
 from fabricd.store.atomic import leftover, private_directory
 
 TEST_SECONDS = 5.0
@@ -31,6 +32,8 @@ async def is_told(directory: Path, seconds: float) -> bool | None:
     Raises:
         Exception: there are no watches left; see `core.watching.cause_of`.
     """
+    if not is_utf8(os.fsencode(directory)):
+        return None
     cookie = leftover(directory, f"watch-test.{secrets.token_hex(6)}")
     try:
         await anyio.to_thread.run_sync(_make, cookie)

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabricd.core.plain import is_object
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
 from fabricd.ipc.socket_file import (
     BoundSocket,
@@ -20,8 +21,15 @@ from fabricd.ipc.socket_file import (
 )
 from fabricd.store.addresses import SocketPathTooLong, socket_path
 from fabricd.store.durable import shown
-from fabricd.store.homes import BadHome, Homes, find, require_closed, require_private
-from fabricd.store.locks import AlreadyHeld, Ownership, hold
+from fabricd.store.homes import (
+    BadHome,
+    Homes,
+    find,
+    is_same_home,
+    require_closed,
+    require_private,
+)
+from fabricd.store.locks import AlreadyHeld, Ownership, hold, holder
 
 OK = 0
 FAILED = 1
@@ -56,12 +64,26 @@ def claim(env: Mapping[str, str], version: str) -> Claim:
     Raises:
         CannotStart: another daemon is in the way, or a place cannot serve.
     """
+    # A healthy daemon needs nothing of us, whatever became of its places since.
+    _require_no_other(*places(env), version)
     homes, socket = prepared(env)
     with ExitStack() as stack:
         stack.callback(_hold_home(homes.lock, socket, version).close)
-        stack.callback(_hold_socket(socket, version).close)
+        stack.callback(_hold_socket(socket, homes.home, version).close)
         return Claim(homes, _listen(socket, env), stack.pop_all())
     raise AssertionError("unreachable")
+
+
+def places(env: Mapping[str, str]) -> tuple[Homes, Path]:
+    """The homes and the path of the socket. Touches nothing.
+
+    Raises:
+        CannotStart: no path can serve as the socket's.
+    """
+    try:
+        return find(env), Path(socket_path(env))
+    except SocketPathTooLong as error:
+        raise CannotStart(str(error), BAD_CONFIG) from None
 
 
 def prepared(env: Mapping[str, str]) -> tuple[Homes, Path]:
@@ -70,13 +92,12 @@ def prepared(env: Mapping[str, str]) -> tuple[Homes, Path]:
     Raises:
         CannotStart: one of them cannot serve.
     """
-    homes = find(env)
+    homes, socket = places(env)
     try:
-        socket = Path(socket_path(env))
         require_private(homes.home, "the home")
         require_private(homes.state, "the state directory")
         require_closed(socket.parent, "the socket's directory")
-    except (BadHome, SocketPathTooLong) as error:
+    except BadHome as error:
         raise CannotStart(str(error), BAD_CONFIG) from None
     except FileExistsError as error:
         where = shown(error.filename or homes.home)
@@ -84,9 +105,25 @@ def prepared(env: Mapping[str, str]) -> tuple[Homes, Path]:
     except NotADirectoryError as error:
         where = shown(error.filename or homes.home)
         raise CannotStart(f"{where} lies below a file, not a directory", BAD_CONFIG) from None
+    except FileNotFoundError as error:
+        where = shown(error.filename or homes.home)
+        raise CannotStart(
+            f"{where} cannot be made, no directory can be made there: choose another place", FAILED
+        ) from None
     except OSError as error:
-        raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
+        where = shown(error.filename or homes.home)
+        raise CannotStart(f"{where} cannot be made or entered: {error.strerror}", FAILED) from None
     return homes, socket
+
+
+def _require_no_other(homes: Homes, socket: Path, version: str) -> None:
+    held = holder(homes.lock)
+    if held is None:
+        return
+    listening = os.fsdecode(held.told) if held.told else os.fspath(socket)
+    found = probe(listening, version, _PROBE_SECONDS)
+    if isinstance(found, Ready) and is_same_home(found.reply.result["home"], homes.home):
+        raise in_the_way(found, version)
 
 
 def _listen(socket: Path, env: Mapping[str, str]) -> BoundSocket:
@@ -108,7 +145,8 @@ def _hold(lock: Path, socket: Path) -> Ownership:
     try:
         return hold(lock, os.fsencode(socket))
     except OSError as error:
-        raise CannotStart(f"{_where(error)}: {error.strerror}", FAILED) from None
+        where = shown(error.filename or lock)
+        raise CannotStart(f"the lock {where}: {error.strerror}", FAILED) from None
 
 
 def _hold_home(lock: Path, socket: Path, version: str) -> Ownership:
@@ -119,16 +157,35 @@ def _hold_home(lock: Path, socket: Path, version: str) -> Ownership:
         raise in_the_way(_patient_probe(listening, version), version) from None
 
 
-def _hold_socket(socket: Path, version: str) -> Ownership:
+def _hold_socket(socket: Path, home: Path, version: str) -> Ownership:
+    lock = socket.with_name(socket.name + ".lock")
     try:
-        return _hold(socket.with_name(socket.name + ".lock"), socket)
+        return _hold(lock, socket)
     except AlreadyHeld:
-        # We hold the home: whoever holds the socket serves another one.
-        raise CannotStart(
-            f"the daemon of another home listens at {shown(socket)}: set FABRICD_SOCKET to "
-            "another path for one of them",
-            FAILED,
-        ) from None
+        raise _not_ours(_patient_probe(socket, version), socket, lock, home, version) from None
+
+
+def _not_ours(found: Probe, socket: Path, lock: Path, home: Path, version: str) -> CannotStart:
+    """What to say where somebody holds the socket although nobody held the home."""
+    match found:
+        case Ready(reply=reply) | NeedsRestart(reply=reply):
+            told = reply.result.get("home") if is_object(reply.result) else None
+            if is_same_home(told, home):
+                # The lock of the home was removed under it; it takes that again by itself.
+                return in_the_way(found, version)
+            return CannotStart(
+                f"the daemon of another home listens at {shown(socket)}: set FABRICD_SOCKET to "
+                "another path for one of them",
+                FAILED,
+            )
+        case Unreachable() | NotRunning():
+            held = holder(lock)
+            who = "a process" if held is None or held.pid is None else f"pid {held.pid}"
+            return CannotStart(
+                f"{who} holds {shown(lock)} and does not answer, for this home or another: end it, "
+                "or set FABRICD_SOCKET to another path",
+                STALE,
+            )
 
 
 def in_the_way(found: Probe, version: str) -> CannotStart:
@@ -148,7 +205,7 @@ def in_the_way(found: Probe, version: str) -> CannotStart:
         case Unreachable(reason=reason):
             return CannotStart(
                 f"another fabricd holds this home and does not answer: {reason}; "
-                "end it with: fabricd stop",
+                "replace it with: fabricd restart --force, or end it with: fabricd stop --force",
                 STALE,
             )
         case NotRunning():

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
+from fabricd.core.plain import is_object
 from fabricd.daemon.init_system import first_failure
 from fabricd.daemon.installing import installed
 from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, call
+from fabricd.store.addresses import SocketPathTooLong, socket_path
 from fabricd.store.durable import shown
-from fabricd.store.homes import Homes, find
+from fabricd.store.homes import Homes, find, is_same_home
 from fabricd.store.locks import Holder, holder
 
 ASK_SECONDS = 2.0
@@ -46,10 +50,12 @@ def stop(env: Mapping[str, str], force: bool = False) -> Stopped:
     """
     homes = find(env)
     held = holder(homes.lock)
-    if held is None:
-        return Stopped("already_stopped")
-    asked = _ask_to_stop(held)
     service = installed(env)
+    if held is None:
+        # Whoever knocks at a socket that the manager holds would start a daemon.
+        knocks = service is None or not service.paths[1:]
+        return _stop_unlocked(env, homes) if knocks else Stopped("already_stopped")
+    asked = _ask_to_stop(held)
     if service is not None and service.paths[1:]:
         # Whoever knocks at a socket that the manager holds would start the daemon again.
         first_failure(service.system.stop(service.paths[1:]))
@@ -71,6 +77,41 @@ def stop(env: Mapping[str, str], force: bool = False) -> Stopped:
     if is_free(homes, KILL_SECONDS):
         return Stopped("stopped", held.pid, "killed")
     raise CannotStop(f"fabricd (pid {pid}) still holds {shown(homes.lock)}, even killed")
+
+
+def _stop_unlocked(env: Mapping[str, str], homes: Homes) -> Stopped:
+    """Stop a daemon whose lock was removed: it is known by its socket alone."""
+    try:
+        socket = socket_path(env)
+    except SocketPathTooLong:
+        return Stopped("already_stopped")
+    pid = _pid_at(socket, homes)
+    if pid is None:
+        return Stopped("already_stopped")
+    with contextlib.suppress(NoDaemon, NoAnswer, CallFailed):
+        call(socket, "shutdown", seconds=ASK_SECONDS)
+    ends = time.monotonic() + STOP_SECONDS
+    lock = Path(f"{socket}.lock")
+    while _pid_at(socket, homes) == pid or holder(lock) or holder(homes.lock):
+        if time.monotonic() > ends:
+            raise CannotStop(
+                f"fabricd (pid {pid}) was asked to end and goes on, without the lock "
+                f"{shown(homes.lock)}: end that process yourself"
+            )
+        time.sleep(_POLL)
+    return Stopped("stopped", pid, "asked")
+
+
+def _pid_at(socket: str, homes: Homes) -> int | None:
+    """The daemon that listens there, if it says that it serves this home."""
+    try:
+        told: Any = call(socket, "status", seconds=ASK_SECONDS).result
+    except (NoDaemon, NoAnswer, CallFailed):
+        return None
+    if not is_object(told) or not is_same_home(told.get("home"), homes.home):
+        return None
+    pid = told.get("pid")
+    return pid if isinstance(pid, int) else None
 
 
 def is_free(homes: Homes, seconds: float) -> bool:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from signal import SIGINT, SIGTERM
+from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, getsignal
 from typing import Any
 
 import anyio
@@ -156,7 +156,7 @@ class Supervisor:
         self._server = Server(bound, version, methods, broadcast, self._telemetry, places)
         self._clockwatch = ClockWatch(self._clock, self._telemetry, self._time_jumped)
         self._doorkeeper = Doorkeeper(
-            bound, self._server, self._health, self._telemetry, self._clock
+            bound, homes.lock, self._server, self._health, self._telemetry, self._clock, self.stop
         )
         restarts = self._leave_to_new_code if manager(os.environ) else None
         self._codewatch = CodeWatch(self._health, self._telemetry, restarts)
@@ -204,7 +204,9 @@ class Supervisor:
         self._telemetry.daemon_stopped(self._reason, self._clock.monotonic() - started)
 
     async def _heed_signals(self) -> None:
-        with anyio.open_signal_receiver(SIGTERM, SIGINT) as signals:
+        # A terminal that closes ends us in order, but for whoever said nohup.
+        hang_up = () if getsignal(SIGHUP) == SIG_IGN else (SIGHUP,)
+        with anyio.open_signal_receiver(SIGTERM, SIGINT, *hang_up) as signals:
             async for number in signals:
                 self.stop(f"received {number.name}")
 

@@ -144,7 +144,7 @@ class LogTelemetry:
         self._tell("turn_ended", {"agent": agent, "session": session}, "debug")
 
     def transcript_ignored(self, path: str) -> None:
-        self._tell("transcript_ignored", {"path": path}, "warning")
+        self._tell("transcript_ignored", {"path": path}, "debug")
 
     def health_degraded(self, what: str, why: str, cure: str) -> None:
         self._tell("health_degraded", {"what": what, "why": why, "cure": cure}, "warning")

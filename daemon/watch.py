@@ -20,11 +20,13 @@ from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] unty
 from fabricd.core.watching import (
     FIRST_PAUSE,
     LAST_PAUSE,
+    NOT_UTF8,
     Events,
     Polling,
     Watching,
     cause_of,
     how_to_watch,
+    is_utf8,
     next_pause,
     type_at,
 )
@@ -34,7 +36,7 @@ from fabricd.daemon.selftest import SelfTest
 from fabricd.store.homes import Homes
 
 _STEP_MS = 250
-_LOOK_MS = 10_000
+_LOOK_MS = 1_000
 _MOUNTS = "/proc/self/mountinfo"
 
 Identity = tuple[int, int]
@@ -98,6 +100,8 @@ class Watch:
     async def _decide(self, armed: Identity) -> Watching:
         if self._forced:
             return how_to_watch(True, b"", None)
+        if not is_utf8(os.fsencode(self._root)):
+            return NOT_UTF8
         kind = await anyio.to_thread.run_sync(_type_of, self._root)
         return how_to_watch(False, kind, await self._selftest.of(armed[0]))
 

@@ -96,6 +96,25 @@ def call(
     return _reply_of(frame)
 
 
+def patient_call(
+    path: str,
+    method: str,
+    params: dict[str, object] | None = None,
+    seconds: float = 30.0,
+    silence: float = 2.0,
+) -> Reply:
+    """As `call`, for slow methods: only a daemon that tells its status at once is waited for.
+
+    Args:
+        silence: how long it may take to tell its status.
+
+    Raises:
+        NoDaemon, NoAnswer, CallFailed: see `call`.
+    """
+    call(path, "status", seconds=silence)
+    return call(path, method, params, seconds)
+
+
 def _read_frame(connection: socket.socket, ends: float) -> bytes:
     parts: list[bytes] = []
     size = 0

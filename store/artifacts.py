@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from fabricd.core.compiling.artifact import Artifact, artifact_bytes, artifact_of
+from fabricd.core.compiling.refusal import refusal_of
 from fabricd.core.documents import BadDocument, strict_json
+from fabricd.core.plain import printable
 from fabricd.store.atomic import write_atomic
 from fabricd.store.durable import Damaged, Load, Loaded, Missing, read_bounded, shown
 
@@ -32,7 +34,8 @@ def load(path: Path) -> Load[Artifact]:
         return Damaged(path, str(error))
     artifact = artifact_of(value)
     if artifact is None:
-        return Damaged(path, "it is no compiled artifact of version 1 or 2")
+        # It quotes the document, and goes into answers and logs.
+        return Damaged(path, printable(refusal_of(value) or "it is no compiled artifact"))
     return Loaded(artifact, data)
 
 

@@ -142,6 +142,11 @@ def require_private(path: Path, what: str) -> None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
+        if (link := _dangling(path)) is not None:
+            raise BadHome(
+                f"{what} {shown(path)}: {shown(link)} is a link that leads nowhere: remove it, or "
+                "make what it leads to"
+            ) from None
         private_directory(path)
         found = os.stat(path)
     except NotADirectoryError:
@@ -150,6 +155,25 @@ def require_private(path: Path, what: str) -> None:
         raise BadHome(f"{what} {shown(path)} is not a directory: move it away or choose another")
     if found.st_uid != os.getuid():
         raise BadHome(f"{what} {shown(path)} belongs to uid {found.st_uid}, not to you")
+
+
+def _dangling(path: Path) -> Path | None:
+    """The link on the way to a path that leads nowhere, if there is one."""
+    for part in (path, *path.parents):
+        if part.is_symlink() and not part.exists():
+            return part
+    return None
+
+
+def is_same_home(told: object, home: Path) -> bool:
+    """Whether a daemon that says that it serves `told` serves `home`, by whatever spelling."""
+    if not isinstance(told, str):
+        return False
+    try:
+        # A home that was removed is still called the same.
+        return told == shown(home) or os.path.samefile(told, home)
+    except (OSError, ValueError):
+        return False
 
 
 def require_closed(path: Path, what: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,9 +61,10 @@ def hold(path: Path, tell: bytes = b"", seconds: float = 0.0) -> Ownership:
 
     Raises:
         AlreadyHeld: somebody else holds it.
-        OSError: the file cannot be made.
+        OSError: the file cannot be made, or something else lies there.
     """
     private_directory(path.parent)
+    _require_file(path)
     lock = FileLock(str(path), mode=0o600, thread_local=False)
     ends = time.monotonic() + seconds
     while not _taken(lock):
@@ -76,6 +79,16 @@ def hold(path: Path, tell: bytes = b"", seconds: float = 0.0) -> Ownership:
         lock.release(force=True)
         raise
     return Ownership(lock)
+
+
+def _require_file(path: Path) -> None:
+    """A pipe can be locked too, but tells nobody who holds it."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file, move it away", str(path))
 
 
 def _taken(lock: FileLock) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import floor
@@ -46,11 +47,15 @@ class Counted(NamedTuple):
 
 
 class Examined(Struct, frozen=True):
-    """A corpus with what was made of it. Surface, artifact and trial only where asked for."""
+    """A corpus with what was made of it. Surface, artifact and trial only where asked for.
+
+    `samples` are the calls that a trial on the surface has to try, as the recordings count them.
+    """
 
     corpus: Corpus
     report: Report
     counted: Counted
+    samples: int
     surface: Surface | None
     plans: Plans | None
     artifact: Artifact | None
@@ -69,12 +74,15 @@ def examine_steps(
         catalog = Catalog(surface.digest, laws.freedom(surface))
     report = laws.measure(corpus.evidence, catalog)
     counted = yield from _count_steps(corpus)
+    samples = 0
+    if tried and surface is not None:
+        samples = yield from _samples_steps(corpus, surface)
     plans = None if surface is None else laws.plans(surface)
     trial: Trial | None = None
     if tried and surface is not None:
         given = None if artifact is None else artifact.plans
         trial = yield from laws.trial(corpus.recordings(), surface, given)
-    return Examined(corpus, report, counted, surface, plans, artifact, trial)
+    return Examined(corpus, report, counted, samples, surface, plans, artifact, trial)
 
 
 def _count_steps(corpus: Corpus) -> Steps[Counted]:
@@ -90,6 +98,20 @@ def _count_steps(corpus: Corpus) -> Steps[Counted]:
         if traces % REPLAYS == 0:
             yield
     return Counted(traces, operations, actions, refusals)
+
+
+def _samples_steps(corpus: Corpus, surface: Surface) -> Steps[int]:
+    """The audits of each declared action, or its trace operations where it has no audit at all."""
+    schemas = surface.schema_of().items()
+    declared = {ref for ref, schema in schemas if schema is not None}
+    audited: Counter[str] = Counter()
+    traced: Counter[str] = Counter()
+    for index, recording in enumerate(corpus.recordings(), start=1):
+        audited.update(call.ref for call in recording.audits)
+        traced.update(operation.ref for operation in recording.trace.operations)
+        if index % REPLAYS == 0:
+            yield
+    return sum(audited[ref] or traced[ref] for ref in declared if not ref.startswith(_NAVIGATION))
 
 
 def rate(counted: Counted) -> float:
@@ -110,7 +132,7 @@ def corpus_checks(laws: Laws, examined: Examined) -> tuple[Check, ...]:
         checks.append(Check("trial-mode", _trial_words(trial), partial(_trial, examined, trial)))
         if artifact is not None:
             claims = partial(_artifact, laws, examined, artifact, trial)
-            checks.append(Check("artifact-mode", _artifact_words(artifact), claims))
+            checks.append(Check("artifact-mode", _artifact_words(artifact, trial), claims))
         checks.append(
             Check(
                 "trial-costs", "no plan would have cost any call anything", partial(_costs, trial)
@@ -156,18 +178,25 @@ def _trial(examined: Examined, trial: Trial) -> Claims:
     past = rate(examined.counted)
     yield Claim("the declared score", past, trial.declared_score)
     yield Claim("the effective score", past, trial.effective_score)
+    yield Claim("calls that were tried", examined.samples, totals.operations)
     judged = totals.both_accept + totals.normalization_win + totals.both_reject
     judged += totals.tightening_cost
-    yield Claim("calls with a verdict", totals.operations, judged)
+    yield Claim("calls with a verdict", examined.samples, judged)
     gained = (totals.quarantine_win, totals.typed_failure_win)
     yield Claim("wins of removals and of failures", (0, 0), gained)
 
 
-def _artifact_words(artifact: Artifact) -> str:
-    return f"{_many(len(artifact.plans), 'plan')}, each proven by the live surface"
+def _artifact_words(artifact: Artifact, trial: Trial) -> str:
+    if not artifact.plans:
+        return "it holds no plans: nothing of it was tried"
+    proven = f"{_many(len(artifact.plans), 'plan')}, each proven by the live surface"
+    if not trial.plans.operations:
+        return f"{proven}; no call met any of them"
+    return f"{proven}; {_many(trial.plans.operations, 'call')} met them"
 
 
 def _artifact(laws: Laws, examined: Examined, artifact: Artifact, trial: Trial) -> Claims:
+    yield Claim("the version, of which 1 is inert and has no effect anywhere", 2, artifact.version)
     schemas = {} if examined.surface is None else examined.surface.schema_of()
     unproven: list[str] = []
     for plan in artifact.plans:

@@ -53,6 +53,14 @@ _PASSES: tuple[tuple[str, tuple[Reading, ...]], ...] = (
     ("growth, repeats, a fork and a rewritten log", _MESSY),
     ("the same twice over", _MESSY + _CLEAN),
 )
+# Two forks of a session that nobody has read, and that session at last.
+_ORPHANS: tuple[Reading, ...] = (
+    ("session:left", "session:unread", _FORK, True),
+    ("session:right", "session:unread", (*_A, ("00000010", "white")), True),
+)
+_UNREAD: Reading = ("session:unread", "", _A, True)
+# What they share counts once: red and blue; the second of red is in the right one alone.
+_SHARED = [(SEARCH, "query", 5, [("red", 2), ("blue", 1), ("green", 1), ("white", 1)])]
 # Twenty times grey, red twice in a, blue once in a and once in b, green once in the fork.
 _ENTRIES = [(SEARCH, "query", 25, [("grey", 20), ("blue", 2), ("red", 2), ("green", 1)])]
 
@@ -65,6 +73,14 @@ def _once(laws: Laws) -> Claims:
         changed = _read(laws, ledger, _CLEAN)
         yield Claim(f"changes by another look after {words}", [], changed)
         yield Claim(f"entries after it, and {words}", _ENTRIES, _entries(laws.pool(ledger)))
+    for words, readings in (("one order", _ORPHANS), ("the other order", _ORPHANS[::-1])):
+        ledger = Ledger()
+        _read(laws, ledger, readings)
+        # What they share belongs to a session that is not there: it is told apart once that is.
+        _read(laws, ledger, (_UNREAD, *readings))
+        yield Claim(
+            f"entries with what they fork, in {words}", _SHARED, _entries(laws.pool(ledger))
+        )
 
 
 def messy_pool(laws: Laws) -> Pool:

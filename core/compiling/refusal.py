@@ -66,7 +66,7 @@ def _repeated(plans: list[Any]) -> str:
     seen: set[str] = set()
     for plan in plans:
         if plan["ref"] in seen:
-            return str(plan["ref"])
+            return str(plan["ref"])[:40]
         seen.add(plan["ref"])
     return "one ref"
 
@@ -76,7 +76,7 @@ def _found(value: object) -> str:
     if value is None:
         return "nothing"
     if is_object(value):
-        names = ", ".join(list(value)[:4])
+        names = ", ".join(name[:40] for name in list(value)[:4])
         return f"an object with {names}{', …' if len(value) > 4 else ''}" if value else "{}"
     if is_list(value):
         return f"a list of {len(value)}"

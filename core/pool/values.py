@@ -30,15 +30,21 @@ MAX_NAME = 512
 MAX_WRITTEN = 6 * MAX_KEY + 2
 OTHER = "other"
 _OPAQUE = re.compile(r"[A-Za-z0-9_+/=.-]{20,}")
+# A known token anywhere in a text, a password in an address, an assignment to a secret's name.
 _TOKEN = re.compile(
-    r"(?:sk|pk|rk)[-_][A-Za-z0-9]|gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|AKIA|ASIA|AIza|"
-    r"npm_|pypi-|hf_|eyJ|ya29\.|-----BEGIN |(?i:bearer |basic )"
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_][A-Za-z0-9]|gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|"
+    r"AKIA|ASIA|AIza|npm_|pypi-|hf_|eyJ|ya29\.)|-----BEGIN |"
+    r"://[^/\s]*:[^/\s]*@|(?i:\bbearer\s+\S|\bbasic\s+[A-Za-z0-9+/=]{8}|"
+    r"(?:passw(?:or)?d|pwd|passphrase|token|secret|api[-_]?key)[\"']?\s*[=:]\s*\S)"
 )
 _SECRET_NAME = re.compile(
-    r"(?:token|secret|password|passwd|passphrase|apikey|privatekey|authorization|cookie|credential)"
-    r"s?\Z"
+    r"token|secret|password|passwd|passphrase|passcode|apikey|privatekey|accesskey|authorization|"
+    r"cookie|credential|connectionstring|(?:pwd|pass|auth|bearer|otp|pin|pat)\Z"
 )
-_COUNTED_NAME = re.compile(r"(?:max|min|num|total|count|used|budget|limit)[a-z]*tokens\Z")
+_COUNTED_NAME = re.compile(
+    r"(?:max|min|num|total|count|used|budget|limit)[a-z]*tokens?\Z|tokens?(?:count|limit|budget)\Z|"
+    r"tokeni[sz]er\Z"
+)
 _NO_WORD = re.compile(r"[^a-z0-9]")
 
 
@@ -97,7 +103,7 @@ def is_secret_name(key: str) -> bool:
 
 def looks_secret(text: str) -> bool:
     """Whether a value could be a secret: a known prefix, or a long run of letters and digits."""
-    if _TOKEN.match(text):
+    if _TOKEN.search(text):
         return True
     return any(
         any(char.isdigit() for char in run) and any(char.isalpha() for char in run)
@@ -146,7 +152,7 @@ def identities_of(call: AuditCall) -> Iterator[Identity]:
     for key, value in call.args.items():
         if not isinstance(value, (str, bool, int, float)):
             continue
-        if len(key.encode("utf-8", "surrogatepass")) <= MAX_KEY:
+        if len(key.encode("utf-8", "surrogatepass")) <= MAX_KEY and not looks_secret(key):
             yield identity_of(ref, written_name(key), value)
 
 

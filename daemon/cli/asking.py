@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabricd.core.plain import is_object, printable
+from fabricd.core.plain import counted, is_object, printable
 from fabricd.daemon.cli.talk import Complaint, env, out, say
-from fabricd.ipc.client import NeedsRestart, NotRunning, Ready, Unreachable, probe
+from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
 from fabricd.store.addresses import SocketPathTooLong, socket_path
+
+if TYPE_CHECKING:
+    from fabricd.daemon.cli.elsewhere import Holding
 
 NOT_RUNNING = 3
 STALE = 4
@@ -22,7 +25,32 @@ def status(as_json: bool) -> int:
         path = socket_path(env())
     except SocketPathTooLong as error:
         raise Complaint(str(error), 78) from None
-    match probe(path, __version__):
+    found: Probe | Holding = probe(path, __version__)
+    if isinstance(found, NotRunning):
+        found, path = _elsewhere(path, __version__)
+    return _told(found, path, as_json)
+
+
+def _elsewhere(path: str, version: str) -> tuple[Probe | Holding, str]:
+    """What answers where the holder of the home listens, and where that is; or the holder."""
+    # Not imported before it is needed: most often a daemon answers.
+    from fabricd.daemon.cli.elsewhere import holding
+
+    held = holding(env())
+    if held is None:
+        return NotRunning(), path
+    if held.socket is None:
+        return held, path
+    found = probe(held.socket, version)
+    if isinstance(found, NotRunning):
+        return held, path
+    if (words := held.differs(path)) is not None:
+        say(words)
+    return found, held.socket
+
+
+def _told(found: Probe | Holding, path: str, as_json: bool) -> int:
+    match found:
         case Ready(reply=reply):
             out(_line(reply.result) if as_json else _words(reply.result))
             return 0
@@ -35,13 +63,21 @@ def status(as_json: bool) -> int:
         case Unreachable(reason=reason):
             if as_json:
                 out(_line({"state": "unreachable", "socket": path, "reason": reason}))
-            say(f"the daemon at {printable(path)} does not answer: {reason}")
+            say(
+                f"the daemon at {printable(path)} does not answer: {reason}; replace it with: "
+                "fabricd restart --force"
+            )
             return STALE
         case NotRunning():
             if as_json:
                 out(_line({"state": "not_running", "socket": path}))
             say(f"no daemon runs (socket {printable(path)}); start one with: fabricd start")
             return NOT_RUNNING
+        case _:
+            if as_json:
+                out(_line({"state": "not_listening", "socket": path, "pid": found.pid}))
+            say(found.silence)
+            return STALE
 
 
 def _line(value: dict[str, Any]) -> str:
@@ -59,8 +95,8 @@ def _words(status: dict[str, Any]) -> str:
         f"socket    {printable(status['socket'])}",
         f"files     {files['known']} known, {files['window']} in the window "
         f"({_size(files['bytes'])}), {_size(files['behind'])} behind",
-        f"rejected  {report['invocationRejections']} of {report['actionOperations']} calls "
-        f"({rate:.2f} %)",
+        f"rejected  {report['invocationRejections']:,} of "
+        f"{counted(report['actionOperations'], 'call', 'calls')} ({rate:.2f} %)",
         f"artifact  {_artifact(artifact)}",
         f"compile   {_compile(status['lastCompile'])}",
     ]
@@ -71,9 +107,10 @@ def _words(status: dict[str, Any]) -> str:
 
 
 def _artifact(artifact: dict[str, Any]) -> str:
-    text = f"{artifact['state']}, {artifact['plans']} plans"
-    if artifact.get("beyondLimit"):
-        text += f"; {artifact['beyondLimit']} actions beyond the first 1,000 get none"
+    text = f"{artifact['state']}, {counted(artifact['plans'], 'plan', 'plans')}"
+    if beyond := artifact.get("beyondLimit"):
+        verb = "gets" if beyond == 1 else "get"
+        text += f"; {counted(beyond, 'action', 'actions')} beyond the first 1,000 {verb} none"
     return text + (f": {printable(artifact['reason'])}" if "reason" in artifact else "")
 
 
@@ -98,4 +135,4 @@ def _size(count: int) -> str:
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
+    return counted(count, "byte", "bytes")

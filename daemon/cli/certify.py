@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +59,13 @@ def command(
     from fabricd.core.certifying.laws import Laws
     from fabricd.core.steps import finish
     from fabricd.daemon.certifying import fixed_checks
+    from fabricd.daemon.cli.live import require_harmless
 
     _require(sessions is not None, surface_file, "--surface needs --sessions")
     _require(surface_file is not None, tried or None, "--trial needs --sessions and --surface")
     _require(tried, artifact_file, "--artifact needs --trial")
+    if target is not None and target != "-":
+        require_harmless(Path(target))
     laws = Laws()
     examined: Examined | None = None
     if sessions is not None:
@@ -138,25 +139,5 @@ def _put(target: str, certificate: dict[str, Any]) -> None:
         out(data)
         return
     path = Path(target)
-    if _is_device(path):
-        # A pipe or a device is written to, and not replaced by a file.
-        _pour(path, data)
-    else:
-        write(path, data)
+    write(path, data)
     say(f"wrote {shown(path)}")
-
-
-def _is_device(path: Path) -> bool:
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
-
-
-def _pour(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Complaint(f"{shown(path)} cannot be written: {reason}", FAILED) from None

@@ -69,7 +69,7 @@ def check(file: Path | None) -> int:
     That is the configuration file and the environment. Tells everything that is wrong, one line
     each. Exits 0 where all is well, else 78.
     """
-    from fabricd.daemon.config import BadConfig, config_path, in_force, load
+    from fabricd.daemon.config import BadConfig, config_path, in_force, load, log_file
 
     target = config_path(env()) if file is None else file
     if file is not None and not file.exists():
@@ -78,9 +78,7 @@ def check(file: Path | None) -> int:
         if file is None:
             for sentence in mistaken(env()):
                 say(sentence)
-            in_force(env(), {})
-        else:
-            load(file)
+        log_file(in_force(env(), {}).config if file is None else load(file), env())
     except BadConfig as error:
         for problem in error.problems:
             say(problem)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from fabricd.core.plain import counted
 from fabricd.daemon.cli.completing import files
-from fabricd.daemon.cli.live import live_surface, write
-from fabricd.daemon.cli.talk import out, say
+from fabricd.daemon.cli.live import live_surface, require_harmless, write
+from fabricd.daemon.cli.talk import env, out, say
 from fabricd.store.durable import shown
 
 _FILE = click.Path(path_type=Path, readable=False)
@@ -32,14 +33,20 @@ def command(path: str, surface_file: Path | None) -> int:
     from fabricd.core.snapshot import MAX_ACTIONS, snapshot_steps
     from fabricd.core.steps import finish
     from fabricd.core.surface import surface_steps
+    from fabricd.store.homes import find
 
+    if path != "-":
+        require_harmless(Path(path), find(env()).surface)
     snapshot = finish(snapshot_steps(live_surface(surface_file)))
     if snapshot.beyond_limit:
-        say(f"{snapshot.beyond_limit} actions beyond the first {MAX_ACTIONS:,} by ref are left out")
+        beyond = counted(snapshot.beyond_limit, "action", "actions")
+        verb = "is" if snapshot.beyond_limit == 1 else "are"
+        say(f"{beyond} beyond the first {MAX_ACTIONS:,} by ref {verb} left out")
     if path == "-":
         out(snapshot.data)
         return 0
     write(Path(path), snapshot.data)
     digest = finish(surface_steps(snapshot.data)).digest
-    say(f"exported {snapshot.actions} actions to {shown(path)}, digest {digest}")
+    actions = counted(snapshot.actions, "action", "actions")
+    say(f"exported {actions} to {shown(path)}, digest {digest}")
     return 0

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from fabricd.core.plain import counted
 from fabricd.daemon.cli.completing import files
-from fabricd.daemon.cli.live import write
+from fabricd.daemon.cli.live import require_harmless, write
 from fabricd.daemon.cli.talk import FAILED, Complaint, env, out, say
 from fabricd.store.durable import Damaged, Loaded, Missing, shown
 
@@ -45,7 +46,8 @@ def command(path: str | None) -> int:
     target = homes.artifact if path is None else Path(path)
     if os.path.realpath(target) == os.path.realpath(homes.compiled):
         raise Complaint(f"{shown(target)} is the compiled artifact itself: choose another path")
+    require_harmless(target, homes.artifact)
     write(target, raw)
-    plans, digest = len(artifact.plans), artifact.evidence_digest
-    say(f"exported {plans} plans to {shown(target)}, digest {digest}")
+    plans, digest = counted(len(artifact.plans), "plan", "plans"), artifact.evidence_digest
+    say(f"exported {plans} to {shown(target)}, digest {digest}")
     return 0

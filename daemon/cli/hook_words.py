@@ -47,6 +47,11 @@ def _advice(plan: Plan) -> Iterator[str]:
         yield f"{plan.place.agent.title} may go on with the hook until it is restarted"
         return
     yield from plan.place.agent.advice(plan.place.scope)
+    if plan.place.agent.name != "pi":
+        yield (
+            "fabricd reads the sessions of Pi only so far: the hook does nothing useful for this "
+            "agent yet"
+        )
     if plan.place.scope == "project":
         yield "the file holds a path of this machine: think before you share it"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.plain import printable
+from fabricd.core.plain import counted, printable
 from fabricd.daemon.cli.completing import files
 from fabricd.daemon.cli.inputs import bytes_at
 from fabricd.daemon.cli.live import live_surface
@@ -185,7 +185,8 @@ def _json(path: Path, outcome: str, merged: Merged, names: Sequence[str]) -> str
 
 def _words(path: Path, merged: Merged, names: Sequence[str], dry_run: bool) -> str:
     verb = "would import" if dry_run else "imported"
-    head = f"{verb} {merged.added} of {merged.offered} plans into {shown(path)}"
+    offered = counted(merged.offered, "plan", "plans")
+    head = f"{verb} {merged.added:,} of {offered} into {shown(path)}"
     if merged.known:
         head += f", {merged.known} {'was' if merged.known == 1 else 'were'} there already"
     if not merged.dropped:

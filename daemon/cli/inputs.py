@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -81,7 +82,7 @@ def bytes_at(name: str, limit: int) -> bytes:
 @contextmanager
 def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
     """A progress bar over bytes on stderr, where a person would wait long enough to want one."""
-    if total < 200 * 1024 * 1024 or not sys.stderr.isatty():
+    if total < 200 * 1024 * 1024 or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -92,6 +93,18 @@ def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("reading", total=total)
         yield lambda size: bar.update(task, advance=size)
+
+
+@contextmanager
+def without_collections() -> Generator[None, None, None]:
+    """No searches for cycles: a scan makes millions of objects and no cycle among them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def measured(
@@ -114,7 +127,7 @@ def measured(
     try:
         files = discover(directory, include_root).files
         size = sum(file.size for file in files)
-        with progress(size) as advance:
+        with progress(size) as advance, without_collections():
             found = offline.measure(directory, window, project, advance, include_root, alone)
     except OSError as error:
         raise Complaint(

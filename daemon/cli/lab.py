@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +11,8 @@ import click
 
 from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.inputs import measured, surface_at
-from fabricd.daemon.cli.talk import FAILED, Complaint, env, out, say
+from fabricd.daemon.cli.live import require_harmless, write
+from fabricd.daemon.cli.talk import Complaint, out, say
 from fabricd.store.durable import Damaged, Loaded, Missing, shown
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def command(
     from fabricd.daemon.studying import investigate, split_by_age, with_operations
 
     if target is not None:
-        _require_harmless(target)
+        require_harmless(target)
     surface = surface_at(surface_file)
     rows = () if repairs_file is None else _rows_at(repairs_file)
     found = measured(sessions)
@@ -137,34 +137,10 @@ def _rows_at(path: Path) -> tuple[Row, ...]:
             raise Complaint(f"{shown(path)} is no repairs table: {reason}")
 
 
-def _require_harmless(target: Path) -> None:
-    """Refuse a path where a file would be taken for one that is in force.
-
-    Raises:
-        Complaint: it is in the home's folder of durable files.
-    """
-    from fabricd.store.homes import find
-
-    homes = find(env())
-    real = Path(os.path.realpath(target))
-    if real.parent == Path(os.path.realpath(homes.entropy)) or real == Path(
-        os.path.realpath(homes.compiled)
-    ):
-        raise Complaint(
-            f"{shown(target)} is among the files in force in {shown(homes.entropy)}: "
-            "a study is written elsewhere"
-        )
-
-
 def _write(target: Path, artifact: Artifact) -> None:
     from fabricd.core.compiling.artifact import artifact_bytes
-    from fabricd.store.atomic import write_atomic
 
-    try:
-        write_atomic(target, artifact_bytes(artifact))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Complaint(f"{shown(target)} cannot be written: {reason}", FAILED) from None
+    write(target, artifact_bytes(artifact))
     say(f"wrote {shown(target)}: an artifact of version 1, which has no effect anywhere")
 
 

@@ -70,11 +70,10 @@ def _place() -> Path | None:
 
 
 def _configured() -> Path | None:
-    from fabricd.daemon.cli.settings import settled
-    from fabricd.daemon.config import log_file
+    from fabricd.daemon.cli.settings import configured_log, settled
 
     try:
-        return log_file(settled({}).config, env())
+        return configured_log(settled({}).config)
     except Complaint as error:
         # Whoever has a bad configuration has all the more reason to look.
         say(str(error))

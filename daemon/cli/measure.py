@@ -61,10 +61,13 @@ def command(
     if as_json:
         out(report_text(report(found.evidence, catalog_of(surface, rows))) + "\n")
         return 0
+    from fabricd.core.overview import Scope
     from fabricd.daemon.cli.render import render_report
     from fabricd.daemon.overview import overview
+    from fabricd.store.durable import shown
 
-    out(render_report(overview(found, surface, rows)))
+    scope = Scope(len(found.sessions), None, shown(sessions))
+    out(render_report(overview(found, surface, rows, scope=scope)))
     if repairs_file is not None:
         called = sum(row.ref in found.evidence.refs for row in rows)
         out(f"\nCatalog repairs\n  rows: {len(rows)}, for actions that were called: {called}\n")

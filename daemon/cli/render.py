@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fabricd.core.overview import words_for
-from fabricd.core.plain import printable
+from fabricd.core.plain import counted, printable
 from fabricd.daemon.cli.suggestions import sentence
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -35,7 +35,9 @@ def sparkline(values: Sequence[float]) -> str:
 
 def render_report(value: dict[str, Any], to_terminal: bool | None = None) -> str:
     """The report as text; colour and width follow the terminal, 100 columns without one."""
-    terminal = sys.stdout.isatty() if to_terminal is None else to_terminal
+    terminal = to_terminal
+    if terminal is None:
+        terminal = sys.stdout is not None and sys.stdout.isatty()
     buffer = io.StringIO()
     console = Console(
         file=buffer,
@@ -81,10 +83,12 @@ def _headline(value: dict[str, Any]) -> RenderableType:
     if not calls:
         return Text(f"No Fabric traces in {_scope(value)}: nothing to measure yet.")
     line = Text()
-    line.append(f"{rejected:,} of {calls:,} calls were refused before they took effect", "bold")
+    of = f"{rejected:,} of {counted(calls, 'call', 'calls')}"
+    was, they = ("was", "it") if rejected == 1 else ("were", "they")
+    line.append(f"{of} {was} refused before {they} took effect", "bold")
     line.append(f" ({_percent(rejected, calls)}; lower is better)")
     rest = (
-        f"{totals['traces']:,} traces · {totals['succeeded']:,} succeeded · "
+        f"{counted(totals['traces'], 'trace', 'traces')} · {totals['succeeded']:,} succeeded · "
         f"{totals['failed']:,} failed · {totals['aborted']:,} aborted · "
         f"{totals['timedOut']:,} timed out"
     )
@@ -172,32 +176,44 @@ def _models(value: dict[str, Any]) -> RenderableType | None:
 def _coverage(value: dict[str, Any]) -> RenderableType | None:
     coverage = value["coverage"]
     if coverage is None:
-        return Text("no surface has been exported: nothing can be derived", style="dim")
-    calls = value["totals"]["actionOperations"]
-    lines = [
-        Text(
-            f"{coverage['plans']} plans ({coverage['rules']} proven rules) stand for the actions "
-            f"behind {coverage['coveredCalls']:,} of {calls:,} calls and "
-            f"{coverage['coveredRejections']:,} of "
-            f"{value['totals']['invocationRejections']:,} refusals"
-        )
-    ]
-    if value["normalizedCalls"]:
-        lines.append(Text(f"{value['normalizedCalls']:,} calls carry a repair witness"))
+        named = value["scope"].get("directory") is not None
+        missing = "no surface was named" if named else "no surface has been exported"
+        return Text(f"{missing}: nothing can be derived", style="dim")
+    lines = [_covered(coverage, value["totals"])]
+    if not value["scope"].get("compiles", True):
+        lines.append(Text("compiling is off (entropy.compile): no artifact is kept", style="dim"))
+    if witnessed := value["normalizedCalls"]:
+        verb = "carries" if witnessed == 1 else "carry"
+        lines.append(Text(f"{counted(witnessed, 'call', 'calls')} {verb} a repair witness"))
     # What the authors' section tells of an action is not told twice.
     told = {signal.get("ref") for signal in value["review"] if signal["kind"] in _SAME_STORY}
     without = [row for row in coverage["withoutPlan"] if row["ref"] not in told]
     for row in without[:_WITHOUT_PLAN]:
         name = printable(row["ref"])
         reason = printable(row["reason"])
-        count = "1 call" if row["calls"] == 1 else f"{row['calls']:,} calls"
+        count = counted(row["calls"], "call", "calls")
         lines.append(Text(f"no plan for {name} ({count}): {reason}", style="dim"))
     more = len(without) - _WITHOUT_PLAN
     if more > 0:
-        lines.append(Text(f"and {more} more actions without a plan", style="dim"))
-    if coverage["beyondLimit"]:
-        lines.append(Text(f"{coverage['beyondLimit']} actions beyond the first 1,000 get no plan"))
+        others = counted(more, "more action", "more actions")
+        lines.append(Text(f"and {others} without a plan", style="dim"))
+    if beyond := coverage["beyondLimit"]:
+        verb = "gets" if beyond == 1 else "get"
+        others = counted(beyond, "action", "actions")
+        lines.append(Text(f"{others} beyond the first 1,000 {verb} no plan"))
     return Group(*lines)
+
+
+def _covered(coverage: dict[str, Any], totals: dict[str, Any]) -> Text:
+    plans = counted(coverage["plans"], "plan", "plans")
+    rules = counted(coverage["rules"], "proven rule", "proven rules")
+    calls = counted(totals["actionOperations"], "call", "calls")
+    refusals = counted(totals["invocationRejections"], "refusal", "refusals")
+    return Text(
+        f"{plans} ({rules}) {'stands' if coverage['plans'] == 1 else 'stand'} for the actions "
+        f"behind {coverage['coveredCalls']:,} of {calls} and "
+        f"{coverage['coveredRejections']:,} of {refusals}"
+    )
 
 
 def _review(value: dict[str, Any]) -> RenderableType | None:
@@ -222,6 +238,8 @@ def _scope(value: dict[str, Any]) -> str:
         if scope["sessions"] == 1
         else f"the latest {scope['sessions']} sessions"
     )
+    if (directory := scope.get("directory")) is not None:
+        return printable(directory)
     where = "of this machine" if scope["project"] is None else f"of {printable(scope['project'])}"
     return f"{count} {where}"
 
@@ -237,5 +255,6 @@ def _skipped(value: dict[str, Any]) -> RenderableType | None:
     for reason, count in skipped:
         table.add_row(f"{count:,}", words_for(reason))
     if glued:
-        table.add_row(f"{glued:,}", "lines held several records: all of those were counted")
+        noun = "line" if glued == 1 else "lines"
+        table.add_row(f"{glued:,}", f"{noun} held several records: all of those were counted")
     return table

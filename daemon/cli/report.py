@@ -11,7 +11,7 @@ import click
 from fabricd.core.plain import printable
 from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.talk import Complaint, env, out, say
-from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, call
+from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, patient_call
 from fabricd.store.addresses import SocketPathTooLong, socket_path
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(project: str | None, window: int | None, as_json: bool) -> int:
     Asks the daemon for its window of the 8 newest sessions. Without a daemon, and for another
     choice of sessions, the logs are measured here, which is said on standard error.
     """
-    value: dict[str, Any] | str = "this is another choice of sessions than the daemon's"
+    value: dict[str, Any] | str = "for this choice of sessions no daemon is asked"
     if project is None and window is None:
         value = _from_daemon()
     if isinstance(value, str):
@@ -63,7 +63,8 @@ def _from_daemon() -> dict[str, Any] | str:
     from fabricd.core.overview import is_overview
 
     try:
-        result: dict[str, Any] = call(socket_path(env()), "report", seconds=_SECONDS).result
+        reply = patient_call(socket_path(env()), "report", seconds=_SECONDS)
+        result: dict[str, Any] = reply.result
     except NoDaemon:
         return "no daemon runs"
     except NoAnswer as error:
@@ -102,7 +103,9 @@ def _from_files(because: str, project: str | None, window: int | None) -> dict[s
         alone=project is not None,
     )
     scope = Scope(len(found.sessions), folder if project is not None else None)
-    return overview(found, surface, _rows(homes, surface), _observed(homes), scope)
+    # The pool knows every project's values: for some of the sessions only theirs are looked at.
+    observed = _observed(homes) if project is None and window is None else None
+    return overview(found, surface, _rows(homes, surface), observed, scope)
 
 
 def _surface(homes: Homes) -> Surface | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.daemon.cli.talk import ended, out, say
+from fabricd.daemon.cli.talk import ReaderGone, ended, out, say
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -165,10 +166,17 @@ def _click(arguments: list[str]) -> int:
     except click.Abort:
         return 130
     except click.exceptions.NoArgsIsHelpError as error:
-        sys.stderr.write(f"{error.format_message()}\n")
+        with contextlib.suppress(OSError, AttributeError):
+            sys.stderr.write(f"{error.format_message()}\n")
+            sys.stderr.flush()
         return error.exit_code
     except click.ClickException as error:
         # Some of its sentences are lists of several lines.
         say(" ".join(error.format_message().split()) + _see(error))
         return error.exit_code
+    except SystemExit as left:
+        # What click makes of a pipe that somebody has closed, and of nothing else that is ours.
+        if left.code != 1:
+            raise
+        raise ReaderGone from None
     return code if isinstance(code, int) else 0

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.plain import printable
-from fabricd.daemon.cli.settings import flags_of, setting_options, settled
+from fabricd.core.plain import counted, printable
+from fabricd.daemon.cli.settings import (
+    Flags,
+    configured_log,
+    flags_of,
+    setting_options,
+    settled,
+)
 from fabricd.daemon.cli.talk import Complaint, ReaderGone, env, out, say
+
+if TYPE_CHECKING:
+    from fabricd.daemon.tailer import Files
+
+
+# launchd knows no codes after which a start is useless: it would start it every 10 s for ever.
+_USELESS = (4, 78)
 
 
 @click.command("run")
@@ -21,22 +34,35 @@ def command(report: bool, foreground: bool, **options: Any) -> int:
 
     Exits 0 when stopped, and at once where a healthy daemon of this version already runs; 4 where
     a stale or silent one holds the home; 75 where a service manager should start the package that
-    replaced this one; 78 for a bad configuration or home; 1 otherwise.
+    replaced this one; 78 for a bad configuration or home; 1 otherwise. Where launchd runs it, 0
+    also instead of 4 and 78.
     """
+    from fabricd.daemon.notify import manager
+
+    try:
+        return _run(report, flags_of(options))
+    except Complaint as error:
+        if error.code not in _USELESS or manager(env()) != "launchd":
+            raise
+        say(str(error))
+        return 0
+
+
+def _run(report: bool, flags: Flags) -> int:
     from fabricd import __version__
-    from fabricd.daemon import config as configuration
     from fabricd.daemon.start import FAILED, CannotStart, claim
 
-    config = settled(flags_of(options)).config
+    config = settled(flags).config
+    path = configured_log(config)
     try:
         claimed = claim(env(), __version__)
     except CannotStart as error:
         raise Complaint(str(error), error.code) from None
     from fabricd.daemon.logging import open_log
     from fabricd.daemon.notify import manager
+    from fabricd.daemon.rotating import not_opened
     from fabricd.daemon.supervisor import Running, serve
 
-    path = configuration.log_file(config, env())
     if path is None and manager(env()) == "launchd":
         # It keeps standard error in a file that nobody ever cuts.
         path = claimed.homes.log
@@ -44,19 +70,19 @@ def command(report: bool, foreground: bool, **options: Any) -> int:
         log = open_log(config.log.level, path)
     except BaseException as error:
         claimed.bound.unlink()
+        claimed.bound.raw.close()
         claimed.held.close()
-        if isinstance(error, OSError):
-            raise Complaint(f"the log file cannot be opened: {error}", FAILED) from None
+        if isinstance(error, OSError) and path is not None:
+            refusal = not_opened(path, error)
+            raise Complaint(str(refusal), refusal.code) from None
         raise
 
     async def ready(running: Running) -> None:
         files = running.tailer.files
         # In the background, standard error is the log file, which knows this already.
         if path is None or (sys.stderr is not None and sys.stderr.isatty()):
-            say(
-                f"watching {printable(str(claimed.homes.sessions))}: {files.known} session files, "
-                f"{files.window} in the window; socket {claimed.bound.path}"
-            )
+            where = printable(str(claimed.homes.sessions))
+            say(f"watching {where}: {files_words(files)}; socket {claimed.bound.path}")
         if report:
             await _try_first_report(running)
 
@@ -70,6 +96,12 @@ def command(report: bool, foreground: bool, **options: Any) -> int:
         raise Complaint(f"stopped by an internal error: {_innermost(error)}", FAILED) from None
     finally:
         log.close()
+
+
+def files_words(files: Files) -> str:
+    """How many session files there are."""
+    known = counted(files.known, "session file", "session files")
+    return f"{known}, {files.window:,} in the window"
 
 
 def _innermost(error: BaseException) -> str:

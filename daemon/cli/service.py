@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NOT_RUNNING = 3
 _LINGER = Path("/var/lib/systemd/linger")
+_AUTHORS = {"edited": "changed by hand", "foreign": "not written by fabricd"}
 
 
 @click.group("service")
@@ -47,43 +48,73 @@ def install(dry_run: bool, with_socket: bool, force: bool, as_json: bool) -> int
     try:
         places = installing.places(env())
         files = system.files(env(), Wanted(installing.program(), places, with_socket))
-    except installing.NoProgram as error:
+        installing.require_fit(places, files)
+    except (installing.NoProgram, installing.Unfit) as error:
         raise Complaint(str(error), FAILED) from None
     if not as_json:
         out("".join(f"# {shown(file.path)}\n{file.text}\n" for file in files))
+    left = installing.leftovers(system.paths(env()), files)
     if dry_run:
-        return _told(as_json, "would_install", files)
+        for path in left:
+            say(f"would remove {shown(path)}, which is not wanted any more")
+        return _told(as_json, "would_install", files, removed=[*map(shown, left)])
     try:
         installing.require_ours((file.path for file in files), force)
+        installing.require_ours(left, force, "removes")
         were = [installing.read(file.path) for file in files]
-        backups = installing.write(files)
+        backups = installing.write(files) + _take_away(system, left)
     except installing.NotOurs as error:
         raise Complaint(str(error), FAILED) from None
     except OSError as error:
         raise Complaint(f"{shown(error.filename or '')}: {error.strerror}", FAILED) from None
     for backup in backups:
         say(f"what was there is kept as {shown(backup)}")
-    same = were == [file.text for file in files]
-    return _enable(system, files, as_json, "already_installed" if same else "installed")
+    same = were == [file.text for file in files] and not left
+    return _enable(system, files, left, as_json, "already_installed" if same else "installed")
 
 
-def _enable(system: InitSystem, files: tuple[ServiceFile, ...], as_json: bool, state: str) -> int:
+def _take_away(system: InitSystem, left: list[Path]) -> list[Path]:
+    """Remove files that are not wanted any more; gives the backups."""
+    from fabricd.daemon import installing
+    from fabricd.daemon.init_system import ask
+
+    if left and system.answers():
+        for words in system.disable(left):
+            ask(words, 30.0)
+    backups = installing.remove(left)
+    for path in left:
+        say(f"{shown(path)} is removed: it is not wanted any more")
+    return backups
+
+
+def _enable(
+    system: InitSystem,
+    files: tuple[ServiceFile, ...],
+    left: list[Path],
+    as_json: bool,
+    state: str,
+) -> int:
     from fabricd.daemon.init_system import first_failure
 
     paths = [file.path for file in files]
+    removed = [*map(shown, left)]
     commands = system.enable(paths)
     if not system.answers():
         later = [*commands, *system.start(paths)]
         if not as_json:
             say(f"no {system.name} answers here; where it does: {_line(later)}")
-        return _told(as_json, state, files, commands=[list(words) for words in later])
+        told = [list(words) for words in later]
+        return _told(as_json, state, files, commands=told, removed=removed)
     if (answer := first_failure(commands)) is not None:
         raise Complaint(f"{system.name} refused: {answer.words}", FAILED)
-    return _told(as_json, state, files, **_hand_over(system))
+    return _told(as_json, state, files, removed=removed, **_hand_over(system, bool(left)))
 
 
-def _hand_over(system: InitSystem) -> dict[str, Any]:
-    """Stop a daemon that the manager did not start, and have it start one."""
+def _hand_over(system: InitSystem, anew: bool) -> dict[str, Any]:
+    """Stop a daemon that the manager did not start, and have it start one.
+
+    With `anew` also one that it did start: its socket has just been taken from it.
+    """
     from fabricd import __version__
     from fabricd.daemon.cli.start import log_path, value_of
     from fabricd.daemon.lifecycle import restart, start
@@ -94,10 +125,12 @@ def _hand_over(system: InitSystem) -> dict[str, Any]:
 
     held = holder(find(env()).lock)
     try:
-        if held is None or held.pid == system.condition().pid:
+        is_served = held is not None and held.pid == system.condition().pid
+        if held is None or (is_served and not anew):
             started = start(env(), __version__, log_path)
         else:
-            say("the daemon that runs by itself is replaced by the service")
+            if not is_served:
+                say("the daemon that runs by itself is replaced by the service")
             _, started = restart(env(), __version__, log_path)
     except (CannotStart, CannotStop) as error:
         raise Complaint(f"installed, but not running: {error}", FAILED) from None
@@ -124,7 +157,7 @@ def uninstall(dry_run: bool, force: bool, as_json: bool) -> int:
             say("no service is installed")
         return _told(as_json, "already_uninstalled", ())
     try:
-        installing.require_ours(paths, force)
+        installing.require_ours(paths, force, "removes")
         if not dry_run:
             if system.answers():
                 for words in system.disable(paths):
@@ -155,13 +188,17 @@ def status(as_json: bool) -> int:
     from fabricd.daemon.service import author, serves
 
     system = _system()
-    path = system.paths(env())[0]
+    path, *others = system.paths(env())
     text = installing.read(path)
+    sockets = [(other, said) for other in others if (said := installing.read(other)) is not None]
     value: dict[str, Any] = {
         "state": "not_installed" if text is None else "installed",
         "manager": system.name,
         "path": shown(path),
         "author": None if text is None else author(text),
+        "socket": next(
+            ({"path": shown(other), "author": author(said)} for other, said in sockets), None
+        ),
         "here": text is not None and serves(text, installing.places(env())),
         "answers": system.answers(),
         "linger": _lingers(system.name),
@@ -181,12 +218,13 @@ def status(as_json: bool) -> int:
 
 def _words(value: dict[str, Any]) -> str:
     if value["state"] == "not_installed":
-        return f"not installed: there is no {value['path']}; see: fabricd service install\n"
-    authors = {"edited": "changed by hand", "foreign": "not written by fabricd"}
-    notes = [authors[value["author"]]] if value["author"] in authors else []
+        missing = f"not installed: there is no {value['path']}; see: fabricd service install\n"
+        return missing + _socket_line(value)
+    notes = [_AUTHORS[value["author"]]] if value["author"] in _AUTHORS else []
     if not value["here"]:
         notes.append("for other places than this shell's")
     lines = [f"installed {value['path']}" + (f" ({', '.join(notes)})" if notes else "")]
+    lines += _socket_line(value).splitlines()
     if value["answers"]:
         lines.append(f"enabled   {'yes' if value['enabled'] else 'no'}")
         pid = f", pid {value['pid']}" if value["pid"] else ""
@@ -199,6 +237,14 @@ def _words(value: dict[str, Any]) -> str:
         cure = f"loginctl enable-linger {getpass.getuser()}"
         lines.append(f"lingers   no: it ends with your last session ({cure})")
     return "\n".join(lines) + "\n"
+
+
+def _socket_line(value: dict[str, Any]) -> str:
+    socket = value["socket"]
+    if socket is None:
+        return ""
+    note = f" ({_AUTHORS[socket['author']]})" if socket["author"] in _AUTHORS else ""
+    return f"socket    {socket['path']}{note}\n"
 
 
 def _lingers(manager: str) -> bool | None:

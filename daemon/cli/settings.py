@@ -11,9 +11,11 @@ from fabricd.daemon.cli.talk import Complaint, env, say
 from fabricd.daemon.keys import KEYS, Key, mistaken
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.shell_completion import CompletionItem
 
-    from fabricd.daemon.config import InForce
+    from fabricd.daemon.config import Config, InForce
 
 BAD_CONFIG = 78
 Flags = dict[str, str | bool | None]
@@ -69,5 +71,19 @@ def settled(flags: Flags) -> InForce:
         say(sentence)
     try:
         return in_force(env(), flags)
+    except BadConfig as error:
+        raise Complaint(str(error), BAD_CONFIG) from None
+
+
+def configured_log(config: Config) -> Path | None:
+    """The log file of a configuration; None for standard error.
+
+    Raises:
+        Complaint: it cannot be one.
+    """
+    from fabricd.daemon.config import BadConfig, log_file
+
+    try:
+        return log_file(config, env())
     except BadConfig as error:
         raise Complaint(str(error), BAD_CONFIG) from None

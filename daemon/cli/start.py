@@ -42,11 +42,10 @@ def log_path() -> Path:
     Raises:
         Complaint: the configuration cannot be used.
     """
-    from fabricd.daemon.cli.settings import settled
-    from fabricd.daemon.config import log_file
+    from fabricd.daemon.cli.settings import configured_log, settled
     from fabricd.store.homes import find
 
-    return log_file(settled({}).config, env()) or find(env()).log
+    return configured_log(settled({}).config) or find(env()).log
 
 
 def failed(error: Exception, code: int, as_json: bool) -> int:

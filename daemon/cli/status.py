@@ -12,6 +12,7 @@ from fabricd.daemon.cli.asking import status
 def command(as_json: bool) -> int:
     """Ask the running daemon how it is.
 
-    Exits 0 when it is ready, 3 when none runs, 4 when it is of another version or does not answer.
+    Exits 0 when it is ready, 3 when none runs, 4 when it is of another version, or does not answer
+    or listen.
     """
     return status(as_json)

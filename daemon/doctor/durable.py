@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,15 +18,30 @@ from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
 
 
 def look(subject: Subject) -> Iterator[Check]:
-    """One check a file. Reads all of each, and writes nothing."""
+    """One check a file. Reads all of each, and writes nothing.
+
+    None below a place that is no directory: that is told of the place.
+    """
     homes = subject.homes
-    yield judge("compiled", homes.compiled, artifacts.load(homes.compiled))
-    yield judge("surface", homes.surface, surfaces.load(homes.surface))
-    yield judge("pool", homes.pool, pools.load(homes.pool))
-    yield judge("repairs", homes.repairs, repairs.load(homes.repairs))
-    yield judge("learned", homes.repairs_learned, repairs.load_learned(homes.repairs_learned))
-    yield judge_cache("pool-ledger", homes.pool_ledger, pools.load_ledger(homes.pool_ledger))
-    yield judge_cache("checkpoints", homes.checkpoints, checkpoints.load(homes.checkpoints))
+    if _may_hold_files(homes.home):
+        yield judge("compiled", homes.compiled, artifacts.load(homes.compiled))
+        yield judge("surface", homes.surface, surfaces.load(homes.surface))
+        yield judge("pool", homes.pool, pools.load(homes.pool))
+        yield judge("repairs", homes.repairs, repairs.load(homes.repairs))
+        yield judge("learned", homes.repairs_learned, repairs.load_learned(homes.repairs_learned))
+    if _may_hold_files(homes.state):
+        yield judge_cache("pool-ledger", homes.pool_ledger, pools.load_ledger(homes.pool_ledger))
+        yield judge_cache("checkpoints", homes.checkpoints, checkpoints.load(homes.checkpoints))
+
+
+def _may_hold_files(place: Path) -> bool:
+    """Whether it is a directory, or nothing that would have to be one is something else."""
+    try:
+        return stat.S_ISDIR(os.stat(place).st_mode)
+    except NotADirectoryError:
+        return False
+    except OSError:
+        return True
 
 
 def judge(name: str, path: Path, load: Load[Any]) -> Check:

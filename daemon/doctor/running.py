@@ -16,6 +16,7 @@ from fabricd.daemon.doctor.subject import Subject
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable
 from fabricd.store.addresses import SOCKET_BYTES
 from fabricd.store.durable import shown
+from fabricd.store.homes import is_same_home
 from fabricd.store.locks import Holder
 
 
@@ -30,7 +31,10 @@ class Entry(Struct, frozen=True):
 def look(subject: Subject) -> Iterator[Check]:
     """Daemon, lock, socket and its directory."""
     yield judge_daemon(subject.probe, subject.holder)
-    yield judge_lock(subject.holder, subject.homes.lock, _elsewhere(subject))
+    lock = subject.homes.lock
+    lies = entry(lock, follow=True) or entry(lock)
+    unlocked = _unlocked(subject)
+    yield judge_lock(subject.holder, lock, _elsewhere(subject), lies, unlocked)
     if subject.socket is None:
         yield wrong("socket", subject.why_no_socket, "export FABRICD_SOCKET=/a/shorter/path")
         return
@@ -57,7 +61,7 @@ def judge_daemon(probe: Probe, holder: Holder | None) -> Check:
         case NeedsRestart(reason=reason):
             return wrong("daemon", f"it needs a restart: {reason}", "fabricd restart")
         case Unreachable(reason=reason):
-            return wrong("daemon", f"it does not answer: {reason}", "fabricd restart")
+            return wrong("daemon", f"it does not answer: {reason}", "fabricd restart --force")
         case NotRunning() if holder is None:
             return doubtful("daemon", "none runs", "fabricd start")
         case NotRunning():
@@ -75,8 +79,32 @@ def _elsewhere(subject: Subject) -> Path | None:
     return None if os.path.realpath(told) == os.path.realpath(subject.socket) else told
 
 
-def judge_lock(holder: Holder | None, lock: Path, elsewhere: Path | None) -> Check:
-    """Who holds the home, and whether clients look for the holder where it listens."""
+def _unlocked(subject: Subject) -> int | None:
+    """The pid of a daemon that serves this home and does not hold it."""
+    if subject.holder is not None or not isinstance(subject.probe, Ready):
+        return None
+    told = subject.status
+    return int(told["pid"]) if is_same_home(told["home"], subject.homes.home) else None
+
+
+def judge_lock(
+    holder: Holder | None,
+    lock: Path,
+    elsewhere: Path | None,
+    lies: Entry | None = None,
+    unlocked: int | None = None,
+) -> Check:
+    """Who holds the home, and whether clients look for the holder where it listens.
+
+    Args:
+        lies: what is at the lock's path; a link only where it leads nowhere.
+        unlocked: the pid of a daemon that serves the home and does not hold it.
+    """
+    if lies is not None and lies.type != stat.S_IFREG:
+        return wrong("lock", f"{shown(lock)} is no regular file", aside(lock))
+    if holder is None and unlocked is not None:
+        found = f"{shown(lock)} is free although pid {unlocked} serves this home: it was removed"
+        return wrong("lock", found, "fabricd restart")
     if holder is None:
         return fine("lock", f"{shown(lock)} is free")
     if elsewhere is not None:
@@ -118,7 +146,7 @@ def _whose(where: str, probe: Probe, holder: Holder | None) -> Check:
         case Ready() | NeedsRestart():
             return fine("socket", f"{where} is answered")
         case Unreachable() | NotRunning():
-            return doubtful("socket", f"{where} is not answered", "fabricd restart")
+            return doubtful("socket", f"{where} is not answered", "fabricd restart --force")
 
 
 def judge_directory(path: Path, found: Entry | None, uid: int) -> Check:

@@ -213,6 +213,17 @@ def test_a_device_is_written_to_and_not_replaced(cli: Cli, quick: None) -> None:
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
+def test_a_certificate_makes_no_directory_and_replaces_nothing_in_force(
+    cli: Cli, quick: None, place: Path
+) -> None:
+    found = cli("certify", "--json", place / "x" / "y" / "z.json")
+    assert found.code == 1
+    found.says("cannot be written", f"there is no directory {place / 'x' / 'y'}")
+    assert not (place / "x").exists()
+    compiled = place / "home" / "entropy" / "compiled.json"
+    cli("certify", "--json", compiled).complains(2, str(compiled), "in force")
+
+
 def test_what_lies_in_the_current_directory_is_not_run(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,10 +44,11 @@ def test_the_homes_surface_goes_to_stdout_in_its_normal_form(cli: Cli, place: Pa
 def test_a_named_path_is_written_atomically_and_told(cli: Cli, place: Path) -> None:
     home_of(place, surface=surface_of(action("a")))
     path = place / "shared" / "tools.json"
+    path.parent.mkdir()
     found = cli("export", path)
     assert (found.code, found.out) == (0, b"")
     digest = cli("digest", path).out.decode().strip()
-    found.says("exported 1 actions", str(path), f"digest {digest}")
+    found.says("exported 1 action to", str(path), f"digest {digest}")
     assert path.read_bytes() == cli("export").out
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == ["tools.json"]
@@ -114,7 +115,7 @@ def test_the_artifact_is_copied_byte_for_byte(cli: Cli, place: Path) -> None:
     entropy = home_of(place, compiled=odd)
     found = cli("export-artifact")
     path = entropy / "artifact.json"
-    found.says("exported 1 plans", str(path), f"digest {SOUND['evidenceDigest']}")
+    found.says("exported 1 plan to", str(path), f"digest {SOUND['evidenceDigest']}")
     assert (found.code, found.out, path.read_bytes()) == (0, b"", odd)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert cli("export-artifact", "-").out == odd

@@ -92,8 +92,9 @@ def test_installed_twice_is_installed_once_and_uninstalled_is_as_before(
     assert (found.code, found.out) == (0, b"")
     path = home / FILES[agent]
     assert lines(found)[0].endswith(f"is installed in {path}")
-    # How it takes effect is said, too.
-    assert len(lines(found)) == 2
+    # How it takes effect is said, too, and what it is good for.
+    assert len(lines(found)) == (2 if agent == "pi" else 3)
+    assert ("nothing useful" in found.err) == (agent != "pi")
     first = everything(home)
     assert list(first) == [FILES[agent]]
     assert f"{hook}" in first[FILES[agent]].decode()

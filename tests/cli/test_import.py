@@ -147,7 +147,7 @@ def test_a_dry_run_reports_the_same_and_writes_nothing(
 ) -> None:
     source = artifact(place / "1.json", *plans_of(cli, place, *REFS[:1]))
     found = cli("import", "--dry-run", source)
-    assert found.out.decode().startswith("would import 1 of 1 plans into ")
+    assert found.out.decode().startswith("would import 1 of 1 plan into ")
     assert cli("import", "--dry-run", "--json", source).json["outcome"] == "would_write"
     assert os.listdir(entropy) == ["surface.json"]
     cli("import", source)
@@ -449,4 +449,4 @@ def test_it_runs_as_a_command_of_its_own(cli: Cli, place: Path, entropy: Path) -
     source = artifact(place / "1.json", *plans_of(cli, place, REFS[0]))
     found = process("import", source)
     assert (found.code, found.err) == (0, "")
-    assert found.out.startswith(b"imported 1 of 1 plans into ")
+    assert found.out.startswith(b"imported 1 of 1 plan into ")

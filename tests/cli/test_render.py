@@ -11,7 +11,9 @@ from fabricd.core.evidence import Evidence
 from fabricd.core.overview import aside_of, corpus_steps, overview_value
 from fabricd.core.steps import finish
 from fabricd.daemon.cli.render import render_report, sparkline
+from fabricd.daemon.cli.run import files_words
 from fabricd.daemon.offline import report
+from fabricd.daemon.tailer import Files
 
 
 def overview(ref: str, model: str) -> dict[str, Any]:
@@ -47,3 +49,31 @@ def test_a_session_without_traces_is_said_in_words() -> None:
 def test_a_sparkline_scales_to_its_largest_value() -> None:
     assert sparkline([0.0, 0.5, 1.0]) == "▁▄█"
     assert sparkline([0.0, 0.0]) == "▁▁"
+
+
+def test_one_of_anything_stands_in_the_singular() -> None:
+    value = overview("a", "m")
+    value["totals"] |= {"actionOperations": 1, "invocationRejections": 1, "traces": 1}
+    value["coverage"] = {
+        "plans": 1,
+        "rules": 1,
+        "coveredCalls": 1,
+        "coveredRejections": 1,
+        "withoutPlan": [{"ref": f"r{n}", "calls": 1, "reason": "no"} for n in range(6)],
+        "beyondLimit": 1,
+    }
+    value |= {"normalizedCalls": 1, "gluedLines": 1}
+    shown = " ".join(render_report(value, to_terminal=False).split())
+    for words in (
+        "1 of 1 call was refused before it took effect",
+        "1 trace ·",
+        "1 plan (1 proven rule) stands for the actions behind 1 of 1 call and 1 of 1 refusal",
+        "1 call carries a repair witness",
+        "no plan for r0 (1 call): no",
+        "and 1 more action without a plan",
+        "1 action beyond the first 1,000 gets no plan",
+        "1 line held several records",
+    ):
+        assert words in shown
+    assert files_words(Files(1, 1, 0, 0)) == "1 session file, 1 in the window"
+    assert files_words(Files(13, 8, 0, 0)) == "13 session files, 8 in the window"

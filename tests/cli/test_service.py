@@ -178,7 +178,7 @@ def test_files_of_others_are_kept_unless_forced_and_then_backed_up(
     for arguments in (["install"], ["uninstall"]):
         found = cli("service", *arguments)
         assert found.code == 1
-        found.says(words, "--force")
+        found.says(words, "--force replaces" if arguments == ["install"] else "--force removes")
         assert path.read_text() == theirs
     forced = cli("service", "install", "--force")
     assert forced.code == 0 and "backup-1" in forced.err
@@ -219,6 +219,55 @@ def test_uninstall_removes_what_install_wrote_and_nothing_else(cli: Cli, place: 
     assert (again.code, again.json["state"]) == (0, "already_uninstalled")
     status = cli("service", "status", "--json")
     assert (status.code, status.json["state"]) == (3, "not_installed")
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_socket_that_is_not_wanted_any_more_is_removed(cli: Cli, place: Path) -> None:
+    cli("service", "install", "--socket")
+    socket = unit_of(place, "fabricd.socket")
+    assert f"socket    {socket}\n" in cli("service", "status").out.decode()
+    status = cli("service", "status", "--json").json
+    assert status["socket"] == {"path": str(socket), "author": "ours"}
+    would = cli("service", "install", "--dry-run", "--json")
+    assert would.json["removed"] == [str(socket)] and socket.exists()
+    ours = socket.read_text()
+    socket.write_text(ours + "# mine\n")
+    found = cli("service", "install")
+    assert found.code == 1 and "fabricd.socket was changed by hand: --force removes" in found.err
+    socket.write_text(ours)
+    found = cli("service", "install", "--json")
+    assert (found.code, found.json["state"]) == (0, "installed")
+    assert found.json["removed"] == [str(socket)] and not socket.exists()
+    assert f"{socket} is removed" in found.err and "Wants=" not in unit_of(place).read_text()
+    assert cli("service", "status", "--json").json["socket"] is None
+    socket.write_text("[Socket]\n")
+    assert cli("service", "install", "--json").json["removed"] == [] and socket.exists()
+
+
+def test_a_service_that_loses_its_socket_is_started_anew(
+    home: Daemon, cli: Cli, manager: Manager
+) -> None:
+    first = cli("service", "install", "--socket", "--json").json["started"]
+    found = cli("service", "install", "--json")
+    assert found.code == 0, found.err
+    assert found.json["started"]["pid"] != first["pid"]
+    assert "disable --now fabricd.socket" in manager.asked
+    assert home.status()["pid"] == found.json["started"]["pid"]
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_place_that_is_not_utf8_is_refused(
+    cli: Cli, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("FABRICD_HOME", f"{place}/h\udcff")
+        cli("service", "install").complains(1, "FABRICD_HOME names", "h\\xff", "not UTF-8")
+    # A path that no variable of ours names.
+    monkeypatch.delenv("FABRICD_HOME")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "")
+    monkeypatch.setenv("HOME", f"{place}/m\udcff")
+    cli("service", "install", "--socket").complains(1, "fabricd.socket", "not UTF-8")
+    assert not unit_of(place).exists()
 
 
 def test_the_service_takes_over_from_a_daemon_that_runs_by_itself(

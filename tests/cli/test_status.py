@@ -150,3 +150,28 @@ def test_a_socket_path_of_103_bytes_is_fine(
     assert cli("status").code == 3
     monkeypatch.setenv("FABRICD_SOCKET", path + "x")
     assert cli("status").code == 78
+
+
+def test_one_of_anything_stands_in_the_singular(cli: Cli, control: Path) -> None:
+    status = {
+        "state": "ready",
+        "version": fabricd.__version__,
+        "protocol": PROTOCOL,
+        "pid": 1,
+        "uptimeSeconds": 1,
+        "rssBytes": 1,
+        "home": "h",
+        "socket": "s",
+        "files": {"known": 1, "window": 1, "bytes": 1, "behind": 0},
+        "report": {"score": 1.0, "invocationRejections": 1, "actionOperations": 1},
+        "artifact": {"state": "sound", "plans": 1, "beyondLimit": 1},
+        "lastCompile": None,
+        "degraded": [],
+    }
+    with listening(control, replying(answer(status, fabricd.__version__))):
+        found = cli("status")
+    text = found.out.decode()
+    assert found.code == 0, found.err
+    assert "(1 byte), 0 bytes behind" in text
+    assert "1 of 1 call (100.00 %)" in text
+    assert "sound, 1 plan; 1 action beyond the first 1,000 gets none" in text

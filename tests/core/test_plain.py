@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.core.plain import MAX_SAFE_INTEGER, is_count, is_list, is_number, is_object, printable
+from fabricd.core.plain import (
+    MAX_SAFE_INTEGER,
+    counted,
+    is_count,
+    is_list,
+    is_number,
+    is_object,
+    printable,
+)
 from tests.core.strategies import json_values, texts
 
 
@@ -45,3 +53,9 @@ def test_untrusted_text_is_spelt_out_for_a_terminal(text: str) -> None:
 )
 def test_text_for_a_terminal_by_example(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_a_count_stands_with_its_noun() -> None:
+    assert counted(0, "plan", "plans") == "0 plans"
+    assert counted(1, "plan", "plans") == "1 plan"
+    assert counted(1234, "plan", "plans") == "1,234 plans"

@@ -23,7 +23,7 @@ from fabricd.ipc.places import Places
 from fabricd.ipc.protocol import NoParams
 from fabricd.ipc.server import Method, Server
 from fabricd.ipc.socket_file import BoundSocket, bind
-from fabricd.store.locks import AlreadyHeld, hold
+from fabricd.store.locks import AlreadyHeld, hold, holder
 from tests.daemon.hand import HandClock
 from tests.daemon.recording import Recording
 from tests.ipc.serving import VERSION, Events, Served
@@ -41,6 +41,8 @@ class Door:
     telemetry: Recording
     health: Health
     clock: HandClock
+    home_lock: Path
+    stopped: list[str]
 
     @property
     def ailing(self) -> list[str]:
@@ -72,15 +74,18 @@ async def opened(place: Path) -> AsyncGenerator[Door, None]:
     server = Server(bound, VERSION, methods, broadcast, events, places)
     telemetry, clock = Recording(), HandClock()
     health = Health(telemetry)
-    keeper = Doorkeeper(bound, server, health, telemetry, clock)
+    home_lock, stopped = place / "home" / "fabricd.lock", list[str]()
+    home = hold(home_lock, os.fsencode(path))
+    keeper = Doorkeeper(bound, home_lock, server, health, telemetry, clock, stopped.append)
     served = Served(path, places, broadcast, events)
     async with anyio.create_task_group() as group:
         await group.start(server.run)
-        yield Door(bound, served, keeper, telemetry, health, clock)
+        yield Door(bound, served, keeper, telemetry, health, clock, home_lock, stopped)
         group.cancel_scope.cancel()
     bound.unlink()
     bound.raw.close()
     lock.close()
+    home.close()
 
 
 async def test_a_socket_that_is_there_is_left_alone(place: Path) -> None:
@@ -163,6 +168,44 @@ async def test_a_lock_that_somebody_else_took_is_respected(place: Path) -> None:
         other.close()
         await door.keeper.look()
         assert door.ailing == [] and await door.is_answered()
+
+
+async def test_the_lock_of_the_home_is_held_again_wherever_it_went(place: Path) -> None:
+    async with opened(place) as door:
+        for _ in range(3):
+            shutil.rmtree(door.home_lock.parent)
+            await door.keeper.look()
+            held = holder(door.home_lock)
+            assert held is not None and held.told == os.fsencode(door.bound.path)
+            assert door.ailing == [] and door.stopped == []
+            before = os.stat(door.home_lock)
+            await door.keeper.look()
+            assert os.stat(door.home_lock) == before
+
+
+async def test_whoever_holds_the_home_meanwhile_owns_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doorkeeper, "_START_SECONDS", 0.1)
+    async with opened(place) as door:
+        door.home_lock.unlink()
+        other = hold(door.home_lock)
+        door.bound.path.unlink()
+        await door.keeper.look()
+        [reason] = door.stopped
+        assert str(door.home_lock) in reason and not door.bound.path.exists()
+        other.close()
+
+
+async def test_a_home_that_cannot_be_locked_is_told_of_until_it_can(place: Path) -> None:
+    async with opened(place) as door:
+        door.home_lock.unlink()
+        door.home_lock.mkdir()
+        await door.keeper.look()
+        assert door.ailing == ["lock"] and door.stopped == []
+        door.home_lock.rmdir()
+        await door.keeper.look()
+        assert door.ailing == [] and holder(door.home_lock) is not None
 
 
 async def test_an_open_directory_is_not_used(place: Path) -> None:

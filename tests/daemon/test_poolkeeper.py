@@ -104,6 +104,49 @@ async def test_what_a_fork_repeats_counts_once_whoever_is_read_first(
     await check(later)
 
 
+def aged(bench: Bench, name: str) -> None:
+    """Make a log older than all others."""
+    os.utime(bench.project / name, (1000, 1000))
+
+
+async def test_a_fork_does_not_depend_on_whether_its_source_is_in_the_window(bench: Bench) -> None:
+    # A grandparent and a parent that are too old for the window, and two forks in it.
+    bench.append(header("g") + entries(range(4)), "g.jsonl")
+    bench.append(header("p", str(bench.project / "g.jsonl")) + entries(range(6)), "p.jsonl")
+    for number, name in enumerate("abcdef"):
+        bench.append(header(name) + entries([100 + number]), f"{name}.jsonl")
+    source = str(bench.project / "p.jsonl")
+    bench.append(header("y", source) + entries([*range(6), 10]), "y.jsonl")
+    bench.append(header("z", source) + entries([*range(6), 11]), "z.jsonl")
+    aged(bench, "g.jsonl")
+    aged(bench, "p.jsonl")
+    assert await keep(bench) == "kept"
+    assert len(bench.books.window) == 8
+    everything = clean(bench.project.glob("*.jsonl"))
+    assert counted(bench.homes.pool) == everything
+    # Nor on whether the books were lost, nor on the source coming into the window later.
+    bench.homes.pool_ledger.unlink()
+    later = await restarted(bench)
+    assert await keep(later) == "kept"
+    assert counted(bench.homes.pool) == everything
+    later.append(entries([12]), "p.jsonl")
+    assert await keep(later) == "kept"
+    assert counted(bench.homes.pool) == clean(bench.project.glob("*.jsonl"))
+
+
+async def test_a_source_outside_the_sessions_is_not_read(bench: Bench, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere.jsonl"
+    outside.write_bytes(header("o") + entries([1, 2]))
+    (bench.project / "link.jsonl").symlink_to(outside)
+    bench.append(header("s", str(bench.project / "link.jsonl")) + entries([2, 3]), "s.jsonl")
+    aged(bench, "link.jsonl")
+    for number in range(8):
+        bench.append(header(f"n{number}") + entries([100 + number]), f"n{number}.jsonl")
+    await keep(bench)
+    assert not any(str(outside) in row for row in tracked(bench))
+    assert counted(bench.homes.pool)["mcp.demo.search", "own1", "1"] == 0
+
+
 async def test_the_bundled_sessions_with_their_fork_count_each_record_once(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     write(bench.homes.agent)

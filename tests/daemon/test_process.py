@@ -78,7 +78,33 @@ def test_two_daemons_fed_in_different_cuts_write_the_same_bytes(tmp_path: Path) 
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_transcript_that_is_not_read_is_counted_and_passed_over(tmp_path: Path) -> None:
+    with daemon(tmp_path) as subject:
+        subject.start()
+        foreign = tmp_path / "other.jsonl"
+        foreign.write_text("{}\n")
+        posted = subject.call("turn_end", {"agent": "codex", "transcript_path": str(foreign)})
+        assert posted.result == {"queued": True}
+        subject.until(lambda: subject.status()["ignoredTranscripts"] == 1)
+        # On every turn of an agent whose sessions are not read: no line of the log each time.
+        assert "transcript_ignored" not in subject.log.read_text()
+
+
+def test_a_hang_up_is_ignored_where_it_was_before(tmp_path: Path) -> None:
+    with daemon(tmp_path) as subject:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            subject.start()
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        assert subject.process is not None
+        subject.process.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        assert subject.status()["state"] == "ready"
+        assert subject.stop() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_it_in_order(tmp_path: Path, number: signal.Signals) -> None:
     rng = random.Random(3)
     with daemon(tmp_path) as subject:
@@ -316,7 +342,7 @@ def test_more_clients_than_descriptors_do_not_end_it(tmp_path: Path) -> None:
 
 
 def test_untrusted_text_reaches_no_terminal_raw(tmp_path: Path) -> None:
-    with daemon(tmp_path) as subject:
+    with daemon(tmp_path, FABRICD_LOG_LEVEL="debug") as subject:
         subject.start()
         subject.call("turn_end", {"transcript_path": "\x1b[31mred\x00"})
         subject.until(lambda: "transcript_ignored" in subject.log.read_text())

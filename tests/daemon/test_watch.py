@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
@@ -206,6 +207,33 @@ async def test_a_root_that_appears_and_one_that_is_made_anew_are_watched(bench: 
         (bench.project / "s.jsonl").write_text(str(time.time()))
 
     await bench.until(lambda: wiped and bool(bench.heard.hinted), write)
+
+
+async def test_a_root_moved_away_and_made_again_is_soon_noticed(bench: Bench) -> None:
+    moved = 0.0
+
+    def move() -> None:
+        nonlocal moved
+        if not moved and bench.heard.polling == [False]:
+            bench.homes.sessions.rename(bench.homes.home / "before")
+            bench.project.mkdir(parents=True)
+            moved = time.monotonic()
+            bench.heard.hinted.clear()
+        (bench.project / "s.jsonl").write_text(str(time.time()))
+
+    await bench.until(lambda: moved > 0 and bool(bench.heard.hinted), move)
+    assert time.monotonic() - moved < 5.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
+async def test_a_root_that_is_not_utf8_is_polled_and_told(tmp_path: Path) -> None:
+    (tmp_path / "logs-\udcff").mkdir()
+    bench = Bench(tmp_path / "logs-\udcff")
+    await bench.until(lambda: bench.ailing == ["watch-sessions", "watch-surface"])
+    assert bench.heard.polling == [True]
+    assert {ailment.why for ailment in bench.health.ailments} == {
+        "the path of the folder is not UTF-8, which cannot be watched"
+    }
 
 
 async def test_a_link_to_the_root_is_as_good_as_the_root(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from fabricd.ipc.client import (
     Reply,
     Unreachable,
     call,
+    patient_call,
     probe,
 )
 from tests.ipc.listeners import deaf, frame_of, listening, replying, silent
@@ -228,3 +229,14 @@ def test_a_malformed_reply_is_no_answer(place: Path, reply: bytes) -> None:
 def test_a_path_the_kernel_refuses_is_unreachable_and_says_so() -> None:
     found = probe("/tmp/" + "x" * 200, OURS)
     assert isinstance(found, Unreachable) and "too long" in found.reason
+
+
+def test_only_a_daemon_that_lives_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    began = time.monotonic()
+    with listening(path, silent), pytest.raises(NoAnswer):
+        patient_call(str(path), "report", seconds=20, silence=0.2)
+    assert time.monotonic() - began < 5
+    body = {"result": 7, "version": OURS, "protocol": PROTOCOL}
+    with listening(path, replying(json.dumps(body).encode() + b"\n")):
+        assert patient_call(str(path), "report").result == 7

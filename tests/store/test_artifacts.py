@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from fabricd.core.compiling.artifact import Artifact, Gate, Overlay, artifact_bytes, fresh
+from fabricd.core.compiling.refusal import refusal_of
 from fabricd.core.model import Plan, Rule
 from fabricd.store import artifacts
 from fabricd.store.artifacts import DamagedArtifact, load, save
@@ -62,6 +64,24 @@ def test_a_damaged_file_is_never_overwritten(tmp_path: Path, damage: bytes) -> N
     assert found.reason in str(caught.value)
     assert path.read_bytes() == damage
     assert os.listdir(tmp_path) == ["compiled.json"]
+
+
+def test_what_the_guard_refuses_is_said_as_everywhere(tmp_path: Path) -> None:
+    path = tmp_path / "compiled.json"
+    value = {**json.loads(artifact_bytes(ONE)), "gate": None}
+    path.write_text(json.dumps(value))
+    found = load(path)
+    assert found == Damaged(path, str(refusal_of(value)))
+    assert "expected gate to be passed" in str(refusal_of(value))
+
+
+@pytest.mark.parametrize("name", ["\x1b[31m", "\ud800", "n" * 100_000])
+def test_what_a_reason_quotes_is_bounded_and_can_be_shown(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "compiled.json"
+    path.write_text(json.dumps({**json.loads(artifact_bytes(ONE)), "gate": {name: 1}}))
+    found = load(path)
+    assert isinstance(found, Damaged)
+    assert found.reason.isprintable() and len(found.reason) < 300
 
 
 def test_a_directory_in_its_place_is_never_overwritten(tmp_path: Path) -> None:

@@ -153,6 +153,13 @@ def half_tried(trial: Trial) -> dict[str, Any]:
     return {"totals": structs.replace(trial.totals, both_accept=0)}
 
 
+def missing_one(trial: Trial) -> dict[str, Any]:
+    """A call that was lost without a trace: all counts fit together."""
+    totals = trial.totals
+    fewer = {"operations": totals.operations - 1, "both_accept": totals.both_accept - 1}
+    return {"totals": structs.replace(totals, **fewer)}
+
+
 def costly(**totals: int) -> Callable[[Trial], dict[str, Any]]:
     return lambda trial: {"totals": structs.replace(trial.totals, **totals)}
 

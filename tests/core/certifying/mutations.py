@@ -71,6 +71,7 @@ from tests.core.certifying.broken_repairs import (
     derive_through,
     half_tried,
     load_forgetful,
+    missing_one,
     quiet,
     save_always,
     save_compactly,
@@ -218,6 +219,7 @@ MUTATIONS: dict[str, tuple[Mutation, ...]] = {
     "trial-mode": (
         with_trial(lambda trial: {"effective_score": 0}),
         with_trial(half_tried),
+        with_trial(missing_one),
         with_trial(with_a_win),
     ),
     "artifact-mode": (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fabricd.core.certifying.certify import FIXED, certify_steps, evaluation_value, fixtures_value
@@ -12,10 +14,12 @@ from fabricd.core.certifying.claims import (
     finding_steps,
 )
 from fabricd.core.certifying.corpora import Corpus, corpus_checks, corpus_value, examine_steps
-from fabricd.core.certifying.examples import ALPHA, SURFACE, artifact_json
+from fabricd.core.certifying.examples import ALPHA, OPEN, SEARCH, SURFACE, artifact_json
 from fabricd.core.certifying.laws import Laws
-from fabricd.core.certifying.lines import heard, log, recorded_in
+from fabricd.core.certifying.lines import audit, called, heard, log, recorded_in, result, traced
 from fabricd.core.steps import finish
+from tests.core.certifying.broken_reading import deaf
+from tests.core.certifying.broken_repairs import trial_on
 
 
 def found(*claims: Claim | None, error: Exception | None = None) -> Finding:
@@ -106,11 +110,15 @@ def test_the_evaluation_lists_what_failed() -> None:
 # --- a corpus
 
 
-def failed(
-    *sessions: bytes, unread: int = 0, artifact: object = None, tried: bool = True
-) -> set[str]:
-    """The checks that fail on a corpus of sessions and the example surface."""
-    laws = Laws()
+def findings(
+    *sessions: bytes,
+    unread: int = 0,
+    artifact: object = None,
+    tried: bool = True,
+    laws: Laws | None = None,
+) -> dict[str, Finding]:
+    """The findings, by id, on a corpus of sessions and the example surface."""
+    laws = laws or Laws()
     corpus = Corpus(
         len(sessions), unread, heard(laws, *sessions), lambda: recorded_in(laws, *sessions)
     )
@@ -118,7 +126,14 @@ def failed(
     examined = finish(examine_steps(laws, corpus, laws.surface(SURFACE), given, tried))
     value = corpus_value(laws, examined)
     assert ("trial" in value, "artifact" in value) == (tried, given is not None)
-    return set(finish(certify_steps(corpus_checks(laws, examined))).failed)
+    made = finish(certify_steps(corpus_checks(laws, examined)))
+    return {finding.id: finding for finding in made.findings}
+
+
+def failed(*sessions: bytes, **options: Any) -> set[str]:
+    """The checks that fail on it."""
+    found = findings(*sessions, **options).values()
+    return {finding.id for finding in found if not finding.passed}
 
 
 def test_a_sound_corpus_passes() -> None:
@@ -140,3 +155,48 @@ def test_an_artifact_that_the_surface_does_not_prove_fails() -> None:
     theirs = artifact_json(0.5, "theirs")
     plan = {**theirs["normalizations"][0], "baseSchemaDigest": "0" * 64}
     assert failed(ALPHA, artifact={**theirs, "normalizations": [plan]}) == {"artifact-mode"}
+
+
+def test_a_legacy_artifact_fails_since_it_is_inert() -> None:
+    legacy = artifact_json(0.5, "theirs") | {"version": 1, "metricVersion": 2}
+    found = findings(ALPHA, artifact=legacy)["artifact-mode"]
+    assert not found.passed
+    assert found.detail.startswith("the version, of which 1 is inert and has no effect anywhere")
+
+
+def test_what_a_sound_artifact_did_not_meet_is_said() -> None:
+    theirs = artifact_json(0.5, "theirs")
+    none = findings(ALPHA, artifact={**theirs, "normalizations": []})["artifact-mode"]
+    assert none == Finding("artifact-mode", True, "it holds no plans: nothing of it was tried")
+    session = log(result(traced(called(OPEN, {}))))
+    unmet = [plan for plan in theirs["normalizations"] if plan["ref"] == SEARCH]
+    found = findings(session, artifact={**theirs, "normalizations": unmet})["artifact-mode"]
+    assert found.passed and found.detail.endswith("live surface; no call met any of them")
+    met = findings(ALPHA, artifact={**theirs, "normalizations": unmet})["artifact-mode"]
+    assert met.passed and met.detail.endswith("4 calls met them")
+
+
+# Of SEARCH three audits stand for one operation, of OPEN there are two operations; nothing else
+# is declared, or only looks around.
+AUDITED = log(
+    result(
+        traced(
+            called(SEARCH, {"query": "a"}),
+            called(OPEN, {}),
+            called("mcp.undeclared", {}),
+            called("fabric.discovery.list", {}),
+        ),
+        audit(SEARCH, {"query": "a"}),
+        audit(SEARCH, {"query": "b"}),
+        audit("mcp.undeclared", {}),
+        audit("fabric.discovery.list", {}),
+    ),
+    result(traced(called(OPEN, {})), audit(SEARCH, {"query": "c"})),
+)
+
+
+def test_the_calls_to_try_are_counted_independently() -> None:
+    assert failed(AUDITED) == set()
+    found = findings(AUDITED, laws=trial_on(deaf))["trial-mode"]
+    # The score is as it was, and all counts of the trial fit together.
+    assert found.detail.startswith("calls that were tried: expected 5, found 3")

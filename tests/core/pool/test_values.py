@@ -200,3 +200,36 @@ def test_what_a_pool_would_not_keep_in_clear_is_not_reviewed_either() -> None:
         Observed("a.b", "password", "hunter2"),
     ]
     assert in_clear(rows) == rows[:2]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "postgres://admin:hunter2pw@db/prod",
+        "curl -H 'Authorization: Bearer abcd1234efgh'",
+        "export X=ghp_shortsecret1",
+        " sk-live-abc",
+        "PGPASSWORD=hunter2 psql",
+        "token=abc12",
+        '{"api_key": "k"}',
+    ],
+)
+def test_a_secret_inside_a_text_hides_it(value: str) -> None:
+    assert looks_secret(value)
+
+
+@pytest.mark.parametrize(
+    ("key", "secret"),
+    [
+        *((key, True) for key in ("pwd", "pass", "passcode", "auth", "otp", "pin", "accessKey")),
+        *((key, True) for key in ("connectionString", "access_token_value", "API-Key")),
+        *((key, False) for key in ("maxTokens", "token_count", "tokenizer", "path", "passing")),
+    ],
+)
+def test_names_of_secrets(key: str, secret: bool) -> None:
+    assert is_secret_name(key) is secret
+
+
+@pytest.mark.parametrize("value", ["fast", "task-runner", "basic usage", "risk-based", "a:b@c"])
+def test_plain_words_stay_in_clear(value: str) -> None:
+    assert not looks_secret(value)

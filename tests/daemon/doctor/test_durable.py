@@ -51,6 +51,15 @@ def test_a_file_that_does_not_exist_is_no_fault(about: Subject) -> None:
     assert all(check.state == "ok" and "does not exist" in check.found for check in found.values())
 
 
+def test_below_a_place_that_is_no_directory_nothing_is_checked(about: Subject) -> None:
+    about.homes.home.write_text("")
+    assert checks(about) == {}
+    about.homes.home.unlink()
+    about.homes.home.mkdir()
+    about.homes.state.write_text("")
+    assert set(checks(about)) == set(FILES) - set(CACHES)
+
+
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\x00", b"[1]", b"[" * 10_000])
 def test_damage_is_told_with_the_command_that_moves_the_file_away(

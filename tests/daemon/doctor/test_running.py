@@ -74,6 +74,25 @@ def test_a_lock_is_judged_by_who_holds_it_and_where_that_listens(
     assert (found.id, found.state) == ("lock", state) and words in found.found
 
 
+@pytest.mark.parametrize("type", [stat.S_IFDIR, stat.S_IFIFO, stat.S_IFLNK])
+def test_a_lock_that_is_no_file_is_moved_away(type: int) -> None:
+    found = judge_lock(None, LOCK, None, Entry(type, 0o700, 1000), 7)
+    assert is_sound(found) and found.state == "wrong" and "regular" in found.found
+    assert found.cure == "mv /home/fabricd.lock /home/fabricd.lock.damaged"
+
+
+def test_a_free_lock_is_wrong_where_a_daemon_of_the_home_answers() -> None:
+    lies = Entry(stat.S_IFREG, 0o600, 1000)
+    found = judge_lock(None, LOCK, None, None, 7)
+    assert is_sound(found) and found.state == "wrong" and "pid 7" in found.found
+    assert judge_lock(None, LOCK, None, lies, None).state == "ok"
+
+
+def test_the_cure_of_a_silent_daemon_does_not_ask_it() -> None:
+    for found in (judge_daemon(SILENT, HELD), judge_socket(SOCKET, FILE, SILENT, HELD)):
+        assert found.cure == "fabricd restart --force"
+
+
 def test_the_cure_of_a_daemon_elsewhere_can_be_pasted() -> None:
     found = judge_lock(HELD, LOCK, Path("/with a 'space/s"))
     assert found.cure == """export 'FABRICD_SOCKET=/with a '"'"'space/s'"""
