@@ -36,7 +36,7 @@ from fabricd.daemon.selftest import SelfTest
 from fabricd.store.homes import Homes
 
 _STEP_MS = 250
-_LOOK_MS = 1_000
+_LOOK_MS = 10_000
 _MOUNTS = "/proc/self/mountinfo"
 
 Identity = tuple[int, int]
