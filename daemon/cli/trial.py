@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fabricd.daemon.cli.completing import directories
-from fabricd.daemon.cli.inputs import artifact_at, recordings_in, surface_at
+from fabricd.daemon.cli.inputs import artifact_at, recordings_in, surface_at, without_collections
 from fabricd.daemon.cli.talk import FAILED, out
 
 _PATH = click.Path(path_type=Path, readable=False)
@@ -55,7 +55,8 @@ def command(
 
     surface = surface_at(surface_file)
     plans = None if artifact_file is None else artifact_at(artifact_file).plans
-    trial = finish(trial_steps(recordings_in(sessions, window), surface, plans))
+    with without_collections():
+        trial = finish(trial_steps(recordings_in(sessions, window), surface, plans))
     if as_json:
         out(trial_text(trial) + "\n")
     else:
