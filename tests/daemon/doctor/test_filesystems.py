@@ -7,7 +7,7 @@ import pytest
 
 from fabricd.daemon.doctor.filesystems import as_mountinfo, judge, kind_of, mount_table
 
-PLACE = Path("/work/place")
+PLACE = Path("/somewhere/place")
 MACOS = b"""/dev/disk3s1s1 on / (apfs, sealed, local, read-only, journaled)
 devfs on /dev (devfs, local, nobrowse)
 //me@server/share on /Volumes/A share (smbfs, nodev, nosuid)
