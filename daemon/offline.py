@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabricd.core.book import SessionBook
 from fabricd.core.entropy.freedom import freedom_steps
@@ -15,9 +16,12 @@ from fabricd.core.model import RepairRow, Surface
 from fabricd.core.steps import finish
 from fabricd.core.window import SessionFile, select
 from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
-from fabricd.store.homes import Homes
 from fabricd.store.reading import Log, Pass, ReadSteps, commit_steps, fetch, read_steps
 from fabricd.store.sessions import Listing, OpenLog, Skipped, discover
+
+if TYPE_CHECKING:
+    # For an annotation alone: measuring needs no home.
+    from fabricd.store.homes import Homes
 
 Progress = Callable[[int], None]
 
