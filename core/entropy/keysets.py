@@ -88,7 +88,9 @@ def runs_text(ended: Sequence[str]) -> str:
         joined = _GLUE.join(("", *("" if _GLUE in ref else ref for ref in first)))
     if "\0pi." in joined or "\0fabric." in joined:
         joined = _PRIMITIVE.sub(_GLUE, joined)
-    return joined if _LONG.search(joined) else ""
+    # Without a break in it, it is one run; most are.
+    unbroken = len(first) >= RUN and _GLUE * 2 not in joined and joined[-1] != _GLUE
+    return joined if unbroken or _LONG.search(joined) else ""
 
 
 def runs_in(joined: str) -> list[list[str]]:
