@@ -34,10 +34,21 @@ def lock_of(subject: Daemon) -> Path:
     return subject.home / "fabricd.lock"
 
 
+def wipe(folder: Path) -> None:
+    """Remove a folder in which a daemon may be writing at this very moment."""
+    for _ in range(50):
+        try:
+            shutil.rmtree(folder)
+        except OSError:
+            continue
+        return
+    raise AssertionError(f"{folder} could not be removed")
+
+
 def test_a_removed_home_has_one_daemon_still(subject: Daemon, cli: Cli) -> None:
     subject.start()
     assert subject.process is not None
-    shutil.rmtree(subject.home)
+    wipe(subject.home)
     subject.until(lambda: holder(lock_of(subject)) is not None)
     value = cli("start", "--json").json
     assert (value["state"], value["pid"]) == ("already_started", subject.process.pid)
@@ -70,7 +81,7 @@ def test_a_removed_lock_that_another_took_ends_the_old_one(subject: Daemon) -> N
 def test_stop_finds_a_daemon_without_its_lock(subject: Daemon, cli: Cli) -> None:
     subject.start()
     assert subject.process is not None
-    shutil.rmtree(subject.home)
+    wipe(subject.home)
     stopped = cli("stop", "--json")
     assert stopped.code == 0 and stopped.json["pid"] == subject.process.pid
     assert subject.process.wait(5) == 0
