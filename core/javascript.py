@@ -95,6 +95,8 @@ def utf16_key(text: str) -> bytes:
 def sorted_by_units(texts: Iterable[str]) -> list[str]:
     """Strings in JavaScript's default order. Code point order is the same below U+E000."""
     found = list(texts)
+    if all(map(str.isascii, found)):
+        return sorted(found)
     if any(_ABOVE_BMP_ORDER.search(text) for text in found):
         return sorted(found, key=utf16_key)
     return sorted(found)

@@ -33,7 +33,12 @@ def _outside_strings(block: bytes, inside: bool) -> tuple[bytes, bool]:
 
 
 def may_exceed(data: bytes, levels: int) -> bool:
-    """The cheap question first: are there enough brackets at all?"""
+    """The cheap question first: are there enough brackets at all, and room to close them?
+
+    What is never closed is no JSON, and its reader says so.
+    """
+    if len(data) <= 2 * levels:
+        return False
     return data.count(b"{") + data.count(b"[") > levels
 
 

@@ -120,7 +120,8 @@ class _Views:
             held = self._maps[key] = (schema, views, {})
             if len(self._maps) > _VIEWS:
                 self._maps.popitem(last=False)
-        else:
+        elif len(self._maps) == _VIEWS:
+            # Nothing is ever dropped before the shelf is full, so its order does not matter yet.
             self._maps.move_to_end(key)
         found = held[2].get(name)
         if found is None:

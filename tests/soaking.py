@@ -1,9 +1,9 @@
 """A long day of a daemon in a few minutes: load, mishaps, and what must be true in the end.
 
 `python -m tests.soak --minutes 10`. A thousand session logs grow by some fifty pieces a second
-while twenty clients ask. In the first half the daemon is killed every twenty seconds; in the second
-one process lives through the rest, and its memory and descriptors are watched. In both the disk is
-full once, and somebody holds the locks, removes the socket, and stops the process for a while.
+while twenty clients ask. For ten minutes the daemon is killed every twenty seconds; for another
+five one process lives on, and its memory and descriptors are watched. All the while the disk is
+full time and again, and somebody holds the locks, removes the socket, and stops the process.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -234,14 +235,21 @@ class Mishaps:
         self._subject = subject
         self._logs = logs
         self._mounted = mounted
-        self.done: list[str] = []
+        self.kills = 0
+        self.slowest: dict[str, list[float]] = {}
+
+    def told(self) -> Iterator[str]:
+        """A line for each kind of mishap."""
+        yield f"{self.kills} kills"
+        for what, times in self.slowest.items():
+            yield f"{len(times)} times {what}, well again after at most {max(times):.1f} s"
 
     def kill(self) -> None:
         """SIGKILL, and a new process."""
         self._subject.kill()
         torn(self._subject)
         self._subject.start()
-        self.done.append("kill")
+        self.kills += 1
 
     def full_disk(self) -> None:
         """No room for any file of the daemon, for eight seconds."""
@@ -301,7 +309,7 @@ class Mishaps:
     def _recovered(self, what: str) -> None:
         started = time.monotonic()
         self._until(lambda: self._is_well(), 60.0)
-        self.done.append(f"{what} ({time.monotonic() - started:.1f} s until well)")
+        self.slowest.setdefault(what, []).append(time.monotonic() - started)
 
     def _is_locked_out(self) -> bool:
         last = self._subject.status().get("lastCompile") or {}
@@ -374,19 +382,17 @@ def read_into_pool(subject: Daemon, paths: set[Path]) -> None:
         assert "pool" not in answer, answer
 
 
-def first_half(mishaps: Mishaps, seconds: float) -> None:
-    """Kills, and one of everything else."""
-    ends = time.monotonic() + seconds
-    between = [mishaps.full_disk, mishaps.held_locks, mishaps.removed_socket, mishaps.stopped]
-    while time.monotonic() < ends:
-        time.sleep(max(0.0, min(LIFE_SECONDS, ends - time.monotonic()) - 4.0))
-        if between:
-            between.pop(0)()
-        time.sleep(4.0)
+def killed(mishaps: Mishaps, seconds: float) -> None:
+    """A kill every twenty seconds, and something else between every two of them."""
+    started = time.monotonic()
+    others = cycle([mishaps.full_disk, mishaps.held_locks, mishaps.removed_socket, mishaps.stopped])
+    for kill in range(1, int(seconds / LIFE_SECONDS) + 1):
+        next(others)()
+        time.sleep(max(0.0, started + kill * LIFE_SECONDS - time.monotonic()))
         mishaps.kill()
 
 
-def second_half(mishaps: Mishaps, seconds: float) -> None:
+def lived_on(mishaps: Mishaps, seconds: float) -> None:
     """One life, with one of everything, well spread."""
     each = [mishaps.stopped, mishaps.removed_socket, mishaps.full_disk, mishaps.held_locks]
     ends = time.monotonic() + seconds
@@ -414,11 +420,11 @@ def soak_for(folder: Path, minutes: float, seed: int, say: Callable[[str], None]
         logs.start()
         clients = Clients(subject, logs, seed)
         mishaps = Mishaps(subject, logs, mounted)
-        first_half(mishaps, minutes * 30)
+        killed(mishaps, minutes * 60)
         assert subject.process is not None
         gauge = Gauge(subject.process.pid)
         gauge.start()
-        second_half(mishaps, minutes * 30)
+        lived_on(mishaps, minutes * 30)
         gauge.end()
         logs.end()
         clients.end()
@@ -429,12 +435,10 @@ def soak_for(folder: Path, minutes: float, seed: int, say: Callable[[str], None]
 
 def told(logs: Logs, clients: Clients, mishaps: Mishaps, gauge: Gauge) -> Iterator[str]:
     """The figures."""
-    kills = mishaps.done.count("kill")
     yield f"{logs.pieces} pieces of {logs.records} records appended, {len(logs.touched)} logs grew"
     answers = ", ".join(f"{count} {name}" for name, count in sorted(clients.answers.items()))
     yield f"{CLIENTS} clients: {answers}; the slowest answer took {clients.slowest:.2f} s"
-    others = "; ".join(each for each in mishaps.done if each != "kill")
-    yield f"{kills} kills; {others}"
+    yield from mishaps.told()
     memory, descriptors = gauge.slopes()
     sizes = [size for _, size, _ in gauge.samples]
     open_files = [number for _, _, number in gauge.samples]

@@ -47,6 +47,7 @@ class _Tally(Struct):
 
     def add(self, weighed: Weighed) -> None:
         self.samples += 1
+        # Almost all samples give one of the two shared answers.
         if weighed is ACCEPTED:
             self.accepted += 1
         elif weighed is not REJECTED:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
+from operator import methodcaller
 from typing import Any
 
 from fabricd.core.canonical import digest
@@ -28,6 +30,7 @@ _TAGS: dict[type, str] = {
     bool: "bool",
 }
 _CONTAINERS = frozenset({dict, list})
+_VALUES = methodcaller("values")
 _flat_signatures: dict[tuple[object, ...], str] = {}
 
 
@@ -70,6 +73,12 @@ def signature(args: Mapping[str, Any]) -> str:
 def has_containers(args: Mapping[str, Any]) -> bool:
     """Whether any argument is an object or an array."""
     return not _CONTAINERS.isdisjoint(map(type, args.values()))
+
+
+def any_containers(arguments: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether any argument of several calls is an object or an array."""
+    values = chain.from_iterable(map(_VALUES, arguments))
+    return not _CONTAINERS.isdisjoint(map(type, values))
 
 
 def shape_digest(args: Mapping[str, Any]) -> str:

@@ -81,8 +81,8 @@ def runs_text(ended: Sequence[str]) -> str:
     Args:
         ended: the refs of its operations in order, empty for those that did not succeed.
     """
-    first = ended[:_MAX_REFS]
-    joined = _GLUE.join(("", *first))
+    first = ended if len(ended) <= _MAX_REFS else ended[:_MAX_REFS]
+    joined = _GLUE + _GLUE.join(first)
     if joined.count(_GLUE) > len(first):
         # A ref with the separator inside could not be told apart again: it ends a run.
         joined = _GLUE.join(("", *("" if _GLUE in ref else ref for ref in first)))

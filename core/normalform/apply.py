@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from fabricd.core.entropy.fingerprint import shape_digest
 from fabricd.core.javascript import sorted_by_units
@@ -42,7 +42,7 @@ class Normalizer:
         self.plan: Plan | None = None
         self._validator: Validator | None = None
         self._key_forms: dict[str, str] = {}
-        self._value_rules: tuple[Rule, ...] = ()
+        self._value_rules: tuple[tuple[str, bool, Rule], ...] = ()
         if self.reason is None and is_object(schema):
             self._prepare(schema, plan)
 
@@ -63,7 +63,11 @@ class Normalizer:
         rules = derived.plan.rules
         keys = [rule.key for rule in rules if rule.kind == "key-form"]
         self._key_forms = {shape: key for key in keys if (shape := form(key)) is not None}
-        self._value_rules = tuple(rule for rule in rules if rule.kind != "key-form")
+        self._value_rules = tuple(
+            (rule.key, rule.kind == "optional-null", rule)
+            for rule in rules
+            if rule.kind != "key-form"
+        )
         self._declared: dict[str, Any] = schema["properties"]
         enums = [rule.key for rule in rules if rule.kind == "enum-form"]
         self._members = {key: enum_forms(self._declared[key]) for key in enums}
@@ -80,10 +84,17 @@ class Normalizer:
         applied: list[Rule] = []
         if not self._rename(args, candidate, applied):
             return Applied(args)
-        for rule in self._value_rules:
-            value = candidate.get(rule.key, UNSET)
+        for key, removes_null, rule in self._value_rules:
             # Most values are nothing that their rule could repair, and to ask a schema costs more.
-            if value is None if rule.kind == "optional-null" else isinstance(value, str):
+            if key not in candidate:
+                continue
+            value = candidate[key]
+            if removes_null:
+                if value is None:
+                    # The rule exists because the property rejects null: there is nothing to ask.
+                    del candidate[key]
+                    applied.append(rule)
+            elif isinstance(value, str):
                 self._repair(rule, candidate, applied, self._validator)
         if applied and self._validator.accepts(candidate):
             return Applied(candidate, tuple(applied))
@@ -110,11 +121,6 @@ class Normalizer:
     ) -> None:
         key = rule.key
         value = candidate[key]
-        if rule.kind == "optional-null":
-            # The rule exists because the property rejects null: there is nothing to ask.
-            del candidate[key]
-            applied.append(rule)
-            return
         if validator.property_accepts(key, value):
             return
         if rule.kind == "numeric-string":

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fabricd.core.canonical import as_given, text, utf8
-from fabricd.core.entropy.fingerprint import has_containers
+from fabricd.core.entropy.fingerprint import any_containers
 from fabricd.core.model import AuditCall, Trace
 from fabricd.core.nesting import RECORD_LEVELS, deeper_than
 from fabricd.core.plain import is_object
@@ -107,14 +108,16 @@ def _is_ordinary(trace: Trace, line: bytes) -> bool:
     if len(line) > _SMALL:
         return False
     last = -1
+    arguments: list[dict[str, Any]] = []
     for operation in trace.operations:
         sequence = operation.sequence
         if sequence <= last or operation.result is not UNSET:
             return False
-        if operation.normalization is not UNSET or has_containers(operation.args):
+        if operation.normalization is not UNSET:
             return False
         last = sequence
-    return True
+        arguments.append(operation.args)
+    return not any_containers(arguments)
 
 
 def _details_size(line: bytes) -> int:
