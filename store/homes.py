@@ -93,6 +93,21 @@ class Homes:
         return self.state / "checkpoints.msgpack"
 
     @property
+    def history(self) -> Path:
+        """What is kept of the logs of all agents."""
+        return self.state / "history.msgpack"
+
+    @property
+    def history_lock(self) -> Path:
+        """Held by whoever reads the logs of all agents and keeps what they say."""
+        return self.state / "history.lock"
+
+    @property
+    def surfaces(self) -> Path:
+        """The folder of the declared tools that recorded calls are judged by."""
+        return self.home / "surfaces"
+
+    @property
     def lock(self) -> Path:
         """Held for life by the one daemon of this home."""
         return self.home / "fabricd.lock"

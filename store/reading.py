@@ -83,7 +83,7 @@ class Pass(Struct, frozen=True):
 ReadSteps: TypeAlias = Generator[Want | None, bytes, Pass]
 
 
-class _Trail:
+class Trail:
     """The bytes that identify a file on the next look: its head and what precedes the cursor."""
 
     def __init__(self, head: bytes, anchor: bytes) -> None:
@@ -108,7 +108,7 @@ class _Trail:
         return Mark(seen, cursor, head, anchor, is_young(seen, now_ns), print_of(middle))
 
 
-_Looked: TypeAlias = tuple[Unchanged | Resume | Restart, _Trail]
+_Looked: TypeAlias = tuple[Unchanged | Resume | Restart, Trail]
 
 
 def _look(mark: Mark, stat: FileStat) -> Generator[Want | None, bytes, _Looked]:
@@ -118,7 +118,7 @@ def _look(mark: Mark, stat: FileStat) -> Generator[Want | None, bytes, _Looked]:
     found = yield Want(0, mark.head.length, (near, between))
     head, rest = found[: mark.head.length], found[mark.head.length :]
     anchor, middle = rest[: mark.anchor.length], rest[mark.anchor.length :]
-    return second_look(mark, stat, head, anchor, middle), _Trail(head, anchor)
+    return second_look(mark, stat, head, anchor, middle), Trail(head, anchor)
 
 
 def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
@@ -129,7 +129,7 @@ def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
     """
     stat = log.stat()
     decision: Unchanged | Look | Resume | Restart = first_look(book.mark, stat)
-    trail = _Trail(b"", b"")
+    trail = Trail(b"", b"")
     if isinstance(decision, Look) and book.mark is not None:
         decision, trail = yield from _look(book.mark, stat)
     match decision:
@@ -140,7 +140,7 @@ def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
             return structs.replace(found, decision=Unchanged()) if _is_same(book, found) else found
         case Restart() as restart:
             empty = SessionBook()
-            found = yield from _read_on(log, empty, ScanState(), _Trail(b"", b""), now_ns)
+            found = yield from _read_on(log, empty, ScanState(), Trail(b"", b""), now_ns)
             return structs.replace(found, decision=restart)
         case Unchanged() | Look():
             return Pass(Unchanged(), _settled(book, stat, now_ns), Evidence(), 0)
@@ -167,9 +167,7 @@ def _settled(book: SessionBook, stat: FileStat, now_ns: int) -> SessionBook:
     )
 
 
-def _read_on(
-    log: Log, book: SessionBook, state: ScanState, trail: _Trail, now_ns: int
-) -> ReadSteps:
+def _read_on(log: Log, book: SessionBook, state: ScanState, trail: Trail, now_ns: int) -> ReadSteps:
     start = position = state.tail.offset
     fresh = Evidence()
     stuck = False

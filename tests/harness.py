@@ -98,6 +98,12 @@ class Daemon:
         self.env = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("FABRICD_", "XDG_"))},
             "FABRICD_HOME": str(self.home),
+            # The logs of whoever runs the tests are none of their business.
+            "CLAUDE_CONFIG_DIR": str(folder / "claude"),
+            "CODEX_HOME": str(folder / "codex"),
+            "COPILOT_HOME": str(folder / "copilot"),
+            "GEMINI_CLI_HOME": str(folder / "gemini"),
+            "XDG_DATA_HOME": str(folder / "data"),
             "FABRICD_CONFIG": str(folder / "config.toml"),
             "PI_CODING_AGENT_DIR": str(self.agent),
             "PYTHONPATH": str(ROOT / "src"),

@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("core", "daemon", "store", "ipc", "systemd")
+FOLDERS = ("core", "daemon", "store", "ipc", "systemd", "surfaces")
 MANUAL = "share/man/man1/fabricd.1"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ["core", "daemon", "store", "ipc", "systemd"]
+FOLDERS = ["core", "daemon", "store", "ipc", "systemd", "surfaces"]
 
 
 @pytest.mark.skipif(not (ROOT / "core").is_dir(), reason="not a checkout (sdist)")

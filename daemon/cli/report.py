@@ -3,149 +3,147 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.plain import printable
+from fabricd.core.history.calls import AGENTS
 from fabricd.daemon.cli.completing import directories
-from fabricd.daemon.cli.talk import Complaint, env, out, say
-from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, patient_call
-from fabricd.store.addresses import SocketPathTooLong, socket_path
+from fabricd.daemon.cli.moments import since as moment_given
+from fabricd.daemon.cli.talk import Complaint, out, say
 
 if TYPE_CHECKING:
-    from fabricd.core.entropy.observations import Observed
-    from fabricd.core.model import RepairRow, Surface
-    from fabricd.store.homes import Homes
+    from fabricd.core.history.summary import Wanted
 
-_SECONDS = 30.0
+_DAYS = 30
+_PATH = click.Path(path_type=Path, readable=False)
 
 
 @click.command("report")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice(AGENTS),
+    help="Only this agent's calls. May be given several times.",
+)
 @click.option(
     "--project",
     is_flag=False,
     flag_value=".",
     metavar="[DIR]",
     shell_complete=directories,
-    help="Only the sessions of one project: that of DIR, or of the current directory.",
+    help="Only calls made in DIR or below, or in the current directory; a name without a slash "
+    "means projects of that name.",
 )
 @click.option(
-    "--window", type=click.IntRange(min=1), metavar="N", help="The newest N sessions instead of 8."
+    "--model", metavar="M", help="Only calls of this model, with or without its provider."
+)
+@click.option(
+    "--since",
+    callback=moment_given,
+    metavar="WHEN",
+    help="Only calls since then: 7d, 12h, 2w, or a date.  [default: 30d]",
+)
+@click.option("--all", "whole", is_flag=True, help="All of the history.")
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    type=_PATH,
+    metavar="DIR",
+    help="Read this folder, whatever agents' logs it holds, instead of the agents' own.",
+)
+@click.option(
+    "--window",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The newest N Pi sessions instead of 8.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(project: str | None, window: int | None, as_json: bool) -> int:
-    """Show what the newest sessions say: refused calls, worst actions, models, trend, repairs, and
-    what the authors of the actions could do.
+@click.option("--html", type=_PATH, metavar="FILE", help="Also write the report as a page.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="How many processes read a long history.  [default: one a core, at most 4]",
+)
+def command(
+    agents: tuple[str, ...],
+    project: str | None,
+    model: str | None,
+    since: datetime | None,
+    whole: bool,
+    paths: tuple[Path, ...],
+    window: int | None,
+    as_json: bool,
+    html: Path | None,
+    processes: int | None,
+) -> int:
+    """Show what your agents' logs say: calls, errors, refused calls and why, by tool and model.
 
-    Asks the daemon for its window of the 8 newest sessions. Without a daemon, and for another
-    choice of sessions, the logs are measured here, which is said on standard error.
+    Reads the logs of all agents that are found (`fabricd sources` lists them), the last 30 days
+    unless told otherwise. What was read is kept, so that the next report reads only what is new.
+    The newest Pi sessions have a section of their own: the daemon's window, where one runs.
     """
-    value: dict[str, Any] | str = "for this choice of sessions no daemon is asked"
-    if project is None and window is None:
-        value = _from_daemon()
-    if isinstance(value, str):
-        value = _from_files(value, project, window)
+    from fabricd.daemon.cli.report_history import history_value
+
+    if whole and since is not None:
+        raise Complaint("--all and --since exclude each other")
+    if since is None and not whole:
+        since = datetime.now().astimezone() - timedelta(days=_DAYS)
+    wanted = _wanted(agents, project, model, since)
+    value: dict[str, Any] = {
+        "version": 1,
+        "filters": {
+            "agent": list(agents) or None,
+            "project": wanted.project,
+            "model": model,
+            "since": None if since is None else since.isoformat(timespec="seconds"),
+            "all": whole,
+            "paths": [os.fspath(path) for path in paths] or None,
+        },
+        **history_value(wanted, paths, processes),
+        "metric3": None,
+    }
+    if not paths and (not agents or "pi" in agents):
+        from fabricd.daemon.cli.report_window import window_value
+
+        value["metric3"] = window_value(project, window)
+    if html is not None:
+        _write_page(html, value)
     if as_json:
         from fabricd.core.canonical import as_given, text
 
         out(text(value, as_given) + "\n")
-        return 0
-    from fabricd.daemon.cli.render import render_report
+    else:
+        from fabricd.daemon.cli.history_words import render_history
 
-    out(render_report(value))
+        out(render_history(value))
     return 0
 
 
-def _from_daemon() -> dict[str, Any] | str:
-    """The daemon's report, or why there is none."""
-    from fabricd.core.overview import is_overview
+def _wanted(
+    agents: tuple[str, ...], project: str | None, model: str | None, since: datetime | None
+) -> Wanted:
+    from fabricd.core.history.summary import Wanted
 
-    try:
-        reply = patient_call(socket_path(env()), "report", seconds=_SECONDS)
-        result: dict[str, Any] = reply.result
-    except NoDaemon:
-        return "no daemon runs"
-    except NoAnswer as error:
-        return f"the daemon does not answer ({error})"
-    except CallFailed as error:
-        return f"the daemon could not report ({error})"
-    except SocketPathTooLong as error:
-        raise Complaint(str(error), 78) from None
-    if not is_overview(result):
-        return "the daemon's answer is not what this version expects"
-    return result
+    if project is not None and (os.sep in project or project in (".", "..", "~")):
+        project = os.path.abspath(os.path.expanduser(project))
+    at = None if since is None else int(since.timestamp() * 1000)
+    return Wanted(agents, project, model, at)
 
 
-def _from_files(because: str, project: str | None, window: int | None) -> dict[str, Any]:
-    from fabricd.core.overview import Scope
-    from fabricd.core.window import WINDOW, project_folder
-    from fabricd.daemon.cli.inputs import measured
-    from fabricd.daemon.overview import overview
+def _write_page(path: Path, value: dict[str, Any]) -> None:
+    from fabricd.core.history.page import page
+    from fabricd.store.atomic import write_atomic
     from fabricd.store.durable import shown
-    from fabricd.store.homes import find
 
-    homes = find(env())
-    folder = project_folder(os.path.abspath(project or "."))
-    surface = _surface(homes)
-    say(f"{because}; measuring {shown(homes.sessions)} here")
-    if not homes.sessions.is_dir():
-        raise Complaint(f"there are no session logs: {shown(homes.sessions)} does not exist", 1)
-    if project is not None and not (homes.sessions / folder).is_dir():
-        place = printable(os.path.abspath(project))
-        raise Complaint(f"there are no session logs of {place}: no folder {printable(folder)}", 1)
-    found = measured(
-        homes.sessions,
-        window or WINDOW,
-        include_root=False,
-        project=folder,
-        alone=project is not None,
-    )
-    scope = Scope(len(found.sessions), folder if project is not None else None)
-    # The pool knows every project's values: for some of the sessions only theirs are looked at.
-    observed = _observed(homes) if project is None and window is None else None
-    return overview(found, surface, _rows(homes, surface), observed, scope)
-
-
-def _surface(homes: Homes) -> Surface | None:
-    from fabricd.store import surfaces
-    from fabricd.store.durable import Damaged, Loaded, Missing
-
-    match surfaces.load(homes.surface):
-        case Loaded(value=surface):
-            return surface
-        case Missing():
-            return None
-        case Damaged() as damage:
-            say(f"the surface is damaged and left out: {damage.reason}")
-            return None
-
-
-def _rows(homes: Homes, surface: Surface | None) -> tuple[RepairRow, ...]:
-    from fabricd.daemon.offline import repair_rows
-    from fabricd.store.durable import Damaged, Loaded, Missing
-
-    match repair_rows(homes, surface):
-        case Loaded(value=rows):
-            return rows
-        case Missing():
-            return ()
-        case Damaged() as damage:
-            say(f"the catalog repairs are damaged and left out: {damage.reason}")
-            return ()
-
-
-def _observed(homes: Homes) -> Iterable[Observed] | None:
-    from fabricd.core.pool.file import observed
-    from fabricd.store import pools
-    from fabricd.store.durable import Damaged, Loaded, Missing
-
-    match pools.load(homes.pool):
-        case Loaded(value=pool):
-            return observed(pool)
-        case Missing():
-            return None
-        case Damaged() as damage:
-            say(f"the observation pool is damaged and left out: {damage.reason}")
-            return None
+    made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    try:
+        write_atomic(path.absolute(), page(value, made).encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise Complaint(f"{shown(path)} cannot be written: {error.strerror or error}", 1) from None
+    say(f"wrote {shown(path)}")

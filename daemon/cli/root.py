@@ -21,6 +21,7 @@ _COMMANDS = {
     "restart": "restart",
     "status": "status",
     "report": "report",
+    "sources": "sources",
     "logs": "logs",
     "metrics": "metrics",
     "doctor": "doctor",
@@ -47,7 +48,8 @@ _HELP = {
     "stop": "Stop the running daemon.",
     "restart": "Stop the running daemon and start one of this version.",
     "status": "Ask the running daemon how it is.",
-    "report": "Show what the window's sessions say.",
+    "report": "Show what your agents' logs say.",
+    "sources": "List whose logs are found, and where.",
     "logs": "Show what the daemon has logged.",
     "metrics": "Print the running daemon's numbers as Prometheus text.",
     "doctor": "Check what the daemon rests on, and name the cures.",
@@ -70,7 +72,7 @@ _HELP = {
 }
 # What is in no group is listed in the end.
 _GROUPS = {
-    "Run and look": "run start stop restart status report logs metrics doctor",
+    "Run and look": "run start stop restart status report sources logs metrics doctor",
     "Measure and compile": "measure derive apply compile trial digest repairs",
     "Share": "export export-artifact import",
     "Study and certify": "lab certify",

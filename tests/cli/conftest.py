@@ -13,7 +13,10 @@ from fixtures.make_sessions import write
 from fabricd.daemon.cli.root import run
 from tests.cli.running import Cli, Outcome
 
-_VARIABLES = ("FABRICD_HOME", "FABRICD_SOCKET", "FABRICD_STATE_DIR", "FABRICD_CONFIG")
+_VARIABLES = (
+    "FABRICD_HOME", "FABRICD_SOCKET", "FABRICD_STATE_DIR", "FABRICD_CONFIG", "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -32,6 +35,8 @@ def surroundings(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FABRICD_HOME", str(place / "home"))
     monkeypatch.setenv("FABRICD_CONFIG", str(place / "config.toml"))
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(place / "agent"))
+    # The logs of whoever runs the tests are none of their business.
+    monkeypatch.setenv("HOME", str(place / "user"))
 
 
 @pytest.fixture

@@ -40,8 +40,8 @@ def skipped(cli: Cli, logs: Path, data: bytes) -> dict[str, int]:
     project.mkdir(exist_ok=True)
     (project / "a.jsonl").write_bytes(GOOD + b"\n" + data + b"\n" + GOOD + b"\n")
     found = cli("report", "--json")
-    assert found.code == 0 and found.json["totals"]["traces"] >= 2
-    reasons: dict[str, int] = found.json["skipped"]
+    assert found.code == 0 and found.json["metric3"]["totals"]["traces"] >= 2
+    reasons: dict[str, int] = found.json["metric3"]["skipped"]
     return reasons
 
 
@@ -100,7 +100,7 @@ def test_a_file_name_that_is_not_utf8_is_counted(cli: Cli, logs: Path) -> None:
     assert measured(cli, logs)["totals"]["traces"] == 2
     words = cli("measure", "--sessions", logs)
     assert words.code == 0 and b"2 traces" in words.out
-    files = [session["file"] for session in cli("report", "--json").json["sessions"]]
+    files = [session["file"] for session in cli("report", "--json").json["metric3"]["sessions"]]
     assert any(file.endswith("\\xfe/\\xff.jsonl") for file in files)
 
 
@@ -162,7 +162,8 @@ def test_lone_surrogates_in_refs_come_back_as_escapes(cli: Cli, logs: Path) -> N
     refs = [row["ref"] for row in measured(cli, logs)["refs"]]
     assert refs and all("\udead" in ref for ref in refs)
     for found in (cli("measure", "--sessions", logs, "--json"), cli("report", "--json")):
-        assert b"\\udead" in found.out and [r["ref"] for r in found.json["refs"]] == refs
+        value = found.json.get("metric3", found.json)
+        assert b"\\udead" in found.out and [row["ref"] for row in value["refs"]] == refs
 
 
 def test_control_characters_of_logs_do_not_reach_the_terminal(cli: Cli, logs: Path) -> None:

@@ -110,7 +110,7 @@ def test_the_script_needs_no_bash_to_be_written(place: Path) -> None:
         (["re"], {"report", "repairs"}),
         (["config", ""], {"check", "path", "schema", "show"}),
         (["config", "s"], {"schema", "show"}),
-        (["report", "--p"], {"--project"}),
+        (["report", "--pro"], {"--project", "--processes"}),
         (["config", "show", "--no-"], {"--no-compile", "--no-force-polling"}),
         (["run", "--log-level", "w"], {"warning"}),
         (["completions", ""], {"bash", "zsh", "fish"}),

@@ -88,7 +88,7 @@ def test_report_comes_from_the_daemon_and_equals_what_is_measured_without_one(
     assert (asked.returncode, asked.stderr) == (0, "")
     here = _without_daemon(running, "report", "--json")
     assert json.loads(asked.stdout) == json.loads(here)
-    assert json.loads(asked.stdout)["totals"]["traces"] > 50
+    assert json.loads(asked.stdout)["metric3"]["totals"]["traces"] > 50
 
 
 def test_report_in_words_equals_what_is_measured_without_a_daemon(running: Daemon) -> None:
@@ -100,7 +100,7 @@ def test_report_in_words_equals_what_is_measured_without_a_daemon(running: Daemo
 def test_refs_without_a_utf8_form_reach_the_reader_as_escapes(running: Daemon) -> None:
     asked = running.run("report", "--json")
     assert "\\ud800" in asked.stdout or "\\udfff" in asked.stdout
-    refs = [row["ref"] for row in json.loads(asked.stdout)["refs"]]
+    refs = [row["ref"] for row in json.loads(asked.stdout)["metric3"]["refs"]]
     assert any("\ud800" in ref or "\udfff" in ref for ref in refs)
 
 

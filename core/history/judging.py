@@ -1,0 +1,179 @@
+"""Judging recorded calls by the schema that was in force then, or not at all.
+
+A snapshot judges a call of its agent if the agent's version says that it was in force, or, where
+one of them has no version, if the call falls into the time in which the snapshot was seen. Where
+two such snapshots disagree, a call is invalid only if all of them reject it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from fabricd.core.canonical import digest
+from fabricd.core.history.calls import INVALID, NO_SCHEMA, UNDATED, UNDECLARED, VALID, Row
+from fabricd.core.history.malformation import NOT_JSON, UNKNOWN_TOOL, malformations
+from fabricd.core.javascript import NumberOutOfRange
+from fabricd.core.normalform.apply import Normalizer
+from fabricd.core.plain import is_object
+from fabricd.core.validation import Unjudgeable, Validator
+
+__all__ = ["NOT_JSON", "Judge", "Snapshot"]
+
+Version: TypeAlias = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
+
+_NUMBER = re.compile(r"(\d{1,9})(?:\.|\Z)")
+
+
+class Snapshot(Struct, frozen=True):
+    """Tools that one agent had, and when.
+
+    Attributes:
+        versions: the first and the last agent version it holds for, both included.
+        seen: the first and the last moment it was seen, in milliseconds since the epoch.
+        covers: a tool whose name starts so and is not listed was not declared. None: what is not
+            listed is unknown.
+    """
+
+    agent: str
+    tools: Mapping[str, Any]
+    versions: tuple[str, str] | None = None
+    seen: tuple[int, int] | None = None
+    covers: str | None = None
+
+
+def version_key(version: str) -> Version:
+    """An order of versions as semantic versioning has it: `1.2.0-beta.3` before `1.2.0`."""
+    core, _, rest = version.strip().lstrip("v").partition("-")
+    numbers: list[int] = []
+    position = 0
+    while (found := _NUMBER.match(core, position)) is not None:
+        numbers.append(int(found[1]))
+        position = found.end()
+    labels = rest.split("+", 1)[0].split(".") if rest else []
+    return (
+        tuple(numbers),
+        not labels,
+        tuple((not word.isdigit(), int(word) if word.isdigit() else 0, word) for word in labels),
+    )
+
+
+def in_force(snapshot: Snapshot, version: str, at: int) -> bool:
+    """Whether a snapshot may judge a call of that agent version, made at that moment."""
+    if snapshot.versions is not None and version:
+        first, last = snapshot.versions
+        if version in (first, last):
+            return True
+        return version_key(first) <= version_key(version) <= version_key(last)
+    if snapshot.seen is None or at == UNDATED:
+        return False
+    return snapshot.seen[0] <= at <= snapshot.seen[1]
+
+
+class _Tool:
+    """One declared schema, compiled when it is first asked."""
+
+    def __init__(self, name: str, schema: object) -> None:
+        self._name = name
+        self._schema = schema
+        self._validator: Validator | None = None
+        self._normalizer: Normalizer | None = None
+        self._is_compiled = False
+
+    def judged(self, args: object) -> tuple[int, int, bool]:
+        """Verdict, kinds of malformation, and whether a normal form makes it valid."""
+        validator = self._compiled()
+        if validator is None or not is_object(self._schema):
+            return NO_SCHEMA, 0, False
+        if validator.accepts(args):
+            return VALID, 0, False
+        return INVALID, malformations(self._schema, validator, args), self._repairs(args)
+
+    def _compiled(self) -> Validator | None:
+        if not self._is_compiled:
+            self._is_compiled = True
+            try:
+                self._validator = Validator(self._schema)
+            except Unjudgeable:
+                self._validator = None
+        return self._validator
+
+    def _repairs(self, args: object) -> bool:
+        if not is_object(args):
+            return False
+        if self._normalizer is None:
+            self._normalizer = Normalizer(self._name, self._schema)
+        return self._normalizer.apply(args).changed
+
+
+class Judge:
+    """Every snapshot at hand. `digest` is another one whenever a verdict could be another one."""
+
+    def __init__(self, snapshots: Iterable[Snapshot] = ()) -> None:
+        self._tools: dict[tuple[str, str], list[tuple[Snapshot, _Tool]]] = {}
+        self._covering: dict[str, list[Snapshot]] = {}
+        digests: list[str] = []
+        for snapshot in snapshots:
+            compiled: dict[str, _Tool] = {}
+            for name, schema in snapshot.tools.items():
+                tool = compiled.setdefault(name, _Tool(name, schema))
+                self._tools.setdefault((snapshot.agent, name), []).append((snapshot, tool))
+            if snapshot.covers is not None:
+                self._covering.setdefault(snapshot.agent, []).append(snapshot)
+            digests.append(_digest(snapshot))
+        self.digest = sha256("".join(sorted(digests)).encode()).hexdigest()
+
+    def judge(self, row: Row, agent: str, tool: str, args: object, version: str) -> None:
+        """Write into a row what the schema of its time says of its arguments."""
+        row.verdict, row.kinds, row.repairable = NO_SCHEMA, 0, False
+        known = [
+            found
+            for snapshot, found in self._tools.get((agent, tool), ())
+            if in_force(snapshot, version, row.at)
+        ]
+        if not known and self._is_uncovered(agent, tool, version, row.at):
+            self.undeclared(row)
+            return
+        row.verdict, row.kinds, row.repairable = _together([each.judged(args) for each in known])
+
+    def _is_uncovered(self, agent: str, tool: str, version: str, at: int) -> bool:
+        return any(
+            snapshot.covers is not None
+            and tool.startswith(snapshot.covers)
+            and tool not in snapshot.tools
+            and in_force(snapshot, version, at)
+            for snapshot in self._covering.get(agent, ())
+        )
+
+    def reject(self, row: Row, kinds: int) -> None:
+        """Write into a row that no schema could accept it."""
+        row.verdict, row.kinds, row.repairable = INVALID, kinds, False
+
+    def undeclared(self, row: Row) -> None:
+        """Write into a row that nobody declared its tool."""
+        row.verdict, row.kinds, row.repairable = UNDECLARED, UNKNOWN_TOOL, False
+
+
+def _together(found: Sequence[tuple[int, int, bool]]) -> tuple[int, int, bool]:
+    judged = [each for each in found if each[0] != NO_SCHEMA]
+    if not judged:
+        return NO_SCHEMA, 0, False
+    return next((each for each in judged if each[0] == VALID), judged[-1])
+
+
+def _digest(snapshot: Snapshot) -> str:
+    value = [
+        snapshot.agent,
+        dict(snapshot.tools),
+        snapshot.versions,
+        snapshot.seen,
+        snapshot.covers,
+    ]
+    try:
+        return digest(value)
+    except NumberOutOfRange:
+        return sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,65 @@
+"""What an adapter of one agent's log is: records in, calls and results out.
+
+Logs that grow are read line by line; documents that are rewritten in place are read whole, and the
+last version stands. What an adapter must remember between two passes over a growing log (the model
+in force, say) it keeps in the table's `context`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from fabricd.core.sessions.records import Malformed
+
+T = TypeVar("T")
+
+
+class Adapter(Protocol):
+    """Reads the records of one log into the table of its recorder."""
+
+    def take(self, record: bytes) -> None:
+        """Read one JSON text. What it does not know it leaves alone.
+
+        Raises:
+            Malformed: the text is no JSON, or nests too deep to be read.
+        """
+        ...
+
+
+def text_of(value: object) -> str:
+    """A member where it is a text, else the empty text."""
+    return value if isinstance(value, str) else ""
+
+
+def struct_of(decoder: msgspec.json.Decoder[T], raw: bytes) -> T | None:
+    """What a JSON text says, or None where it is JSON of a shape that the adapter does not know.
+
+    Raises:
+        Malformed: the text is no JSON, or nests too deep.
+    """
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError:
+        _require_json(raw)
+        return None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Malformed(str(error)) from None
+
+
+def _require_json(raw: bytes) -> None:
+    # The decoder stops at the first member of a wrong type: what follows may still be damaged.
+    try:
+        msgspec.json.decode(raw, type=Raw)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Malformed(str(error)) from None
+
+
+def raw_of(raw: Raw | UnsetType, opener: bytes) -> bytes | None:
+    """The bytes of a member that starts with `opener` (`{` or `[`), else None."""
+    if raw is UNSET:
+        return None
+    found = bytes(raw)
+    return found if found[:1] == opener else None

@@ -1,0 +1,144 @@
+"""Claude Code logs: one JSON object a line, a tree by uuid.
+
+Calls are `tool_use` items of assistant rows, results `tool_result` items of user rows. The rows of
+sub-agents stand in files of their own and, nested, in `progress` rows of their parent: the same
+calls by the same ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from fabricd.core.history.calls import ABORTED, FAILED, SUCCEEDED
+from fabricd.core.history.recorder import NOTHING, Arguments, Recorder, milliseconds, unparsed
+from fabricd.core.plain import is_object
+from fabricd.core.sessions.adapting import raw_of, struct_of, text_of
+
+_Other: TypeAlias = str | float | bool | list[Any] | None
+
+
+class _Item(Struct, frozen=True, gc=False):
+    """A content item. Only calls and results are looked at; their members are checked on use."""
+
+    type: Any = None
+    id: Any = None
+    name: Any = None
+    input: Raw | UnsetType = UNSET
+    tool_use_id: Any = None
+    is_error: Any = None
+
+
+class _Message(Struct, frozen=True):
+    model: Any = None
+    content: Raw | UnsetType = UNSET
+
+
+class _Nested(Struct, frozen=True):
+    timestamp: Any = None
+    message: _Message | _Other = None
+
+
+class _Progress(Struct, frozen=True):
+    message: _Nested | _Other = None
+
+
+class _Row(Struct, frozen=True, rename="camel"):
+    session_id: Any = None
+    cwd: Any = None
+    version: Any = None
+    timestamp: Any = None
+    message: _Message | _Other = None
+    tool_use_result: Raw | UnsetType = UNSET
+    data: _Progress | _Other = None
+
+
+class _Interruption(Struct, frozen=True):
+    interrupted: Any = None
+
+
+class _Unparsed(Struct, frozen=True, rename={"tool_input": "__unparsedToolInput"}):
+    tool_input: Any = None
+
+
+_ROW = msgspec.json.Decoder(_Row)
+_ITEMS = msgspec.json.Decoder(list[_Item | _Other])
+_INTERRUPTION = msgspec.json.Decoder(_Interruption)
+_UNPARSED = msgspec.json.Decoder(_Unparsed)
+
+
+class ClaudeCode:
+    """Reads the rows of one file."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def take(self, record: bytes) -> None:
+        """Read one row.
+
+        Raises:
+            Malformed: it is no JSON.
+        """
+        row = struct_of(_ROW, record)
+        if row is None:
+            return
+        session = text_of(row.session_id)
+        if session and not self._recorder.table.sessions:
+            self._recorder.session(session)
+        if isinstance(row.message, _Message):
+            self._message(row, row.message, row.timestamp)
+        elif isinstance(row.data, _Progress) and isinstance(row.data.message, _Nested):
+            nested = row.data.message
+            if isinstance(nested.message, _Message):
+                self._message(row, nested.message, nested.timestamp or row.timestamp)
+
+    def _message(self, row: _Row, message: _Message, time: object) -> None:
+        content = raw_of(message.content, b"[")
+        # Most messages are prose: a look at the bytes is cheaper than decoding their items.
+        if content is None or b'"tool_' not in content:
+            return
+        items = struct_of(_ITEMS, content)
+        for item in () if items is None else items:
+            if isinstance(item, _Item):
+                if item.type == "tool_use":
+                    self._call(row, item, text_of(message.model), time)
+                elif item.type == "tool_result":
+                    self._result(row, item)
+
+    def _call(self, row: _Row, item: _Item, model: str, time: object) -> None:
+        self._recorder.call(
+            text_of(item.id),
+            text_of(item.name),
+            self._arguments(item.input),
+            text_of(row.session_id),
+            milliseconds(time),
+            model,
+            text_of(row.cwd),
+            text_of(row.version),
+        )
+
+    def _arguments(self, raw: Raw | UnsetType) -> Arguments:
+        if raw is UNSET:
+            return NOTHING
+        found = bytes(raw)
+        if found.startswith(b'{"__unparsedToolInput"'):
+            inner = struct_of(_UNPARSED, found)
+            if inner is not None and is_object(inner.tool_input):
+                return unparsed(text_of(inner.tool_input.get("raw")))
+        return self._recorder.arguments(found)
+
+    def _result(self, row: _Row, item: _Item) -> None:
+        outcome = FAILED if item.is_error is True else SUCCEEDED
+        if _was_interrupted(row.tool_use_result):
+            outcome = ABORTED
+        self._recorder.result(text_of(item.tool_use_id), outcome)
+
+
+def _was_interrupted(raw: Raw | UnsetType) -> bool:
+    found = raw_of(raw, b"{")
+    if found is None or b'"interrupted"' not in found:
+        return False
+    said = struct_of(_INTERRUPTION, found)
+    return said is not None and said.interrupted is True

@@ -1,0 +1,136 @@
+"""Copilot CLI sessions: one event a line. Each call stands there three times.
+
+The model's request, the start and the completion of the execution carry one call id; whichever of
+them are there, in whatever order, they are one call.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from fabricd.core.history.calls import FAILED, SUCCEEDED
+from fabricd.core.history.recorder import NOTHING, Recorder, milliseconds
+from fabricd.core.sessions.adapting import struct_of, text_of
+
+_Other: TypeAlias = str | float | bool | list[Any] | None
+
+
+class _Request(Struct, frozen=True, rename="camel"):
+    tool_call_id: Any = None
+    name: Any = None
+    arguments: Raw | UnsetType = UNSET
+
+
+class _Place(Struct, frozen=True):
+    cwd: Any = None
+
+
+class _Data(Struct, frozen=True, rename="camel"):
+    """The members of every event's data that are looked at; each is checked on use."""
+
+    session_id: Any = None
+    copilot_version: Any = None
+    selected_model: Any = None
+    new_model: Any = None
+    context: _Place | _Other = None
+    cwd: Any = None
+    model: Any = None
+    tool_call_id: Any = None
+    tool_name: Any = None
+    arguments: Raw | UnsetType = UNSET
+    success: Any = None
+    tool_requests: Raw | UnsetType = UNSET
+
+
+class _Event(Struct, frozen=True):
+    type: Any = None
+    timestamp: Any = None
+    data: _Data | _Other = None
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+_REQUESTS = msgspec.json.Decoder(list[_Request | _Other])
+
+
+class CopilotCli:
+    """Reads the events of one session."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._context = recorder.table.context
+
+    def take(self, record: bytes) -> None:
+        """Read one event.
+
+        Raises:
+            Malformed: it is no JSON.
+        """
+        event = struct_of(_EVENT, record)
+        if event is None or not isinstance(event.data, _Data):
+            return
+        data = event.data
+        match event.type:
+            case "assistant.message":
+                self._requests(data, event.timestamp)
+            case "tool.execution_start":
+                name, model = text_of(data.tool_name), text_of(data.model)
+                self._call(text_of(data.tool_call_id), name, data.arguments, event.timestamp, model)
+            case "tool.execution_complete":
+                self._complete(data)
+            case "session.start" | "session.resume":
+                self._header(data)
+            case "session.model_change":
+                self._remember("model", data.new_model)
+            case "session.context_changed":
+                self._remember("project", data.cwd)
+            case _:
+                pass
+
+    def _header(self, data: _Data) -> None:
+        self._remember("session", data.session_id)
+        self._remember("version", data.copilot_version)
+        self._remember("model", data.selected_model)
+        if isinstance(data.context, _Place):
+            self._remember("project", data.context.cwd)
+        if session := text_of(data.session_id):
+            self._recorder.session(session)
+
+    def _remember(self, what: str, value: object) -> None:
+        if isinstance(value, str) and value:
+            self._context[what] = value
+
+    def _requests(self, data: _Data, time: object) -> None:
+        raw = data.tool_requests
+        if raw is UNSET or len(found := bytes(raw)) < 3:
+            return
+        requests = struct_of(_REQUESTS, found)
+        for request in () if requests is None else requests:
+            if isinstance(request, _Request):
+                call_id, name = text_of(request.tool_call_id), text_of(request.name)
+                self._call(call_id, name, request.arguments, time, text_of(data.model))
+
+    def _call(
+        self, call_id: str, tool: str, raw: Raw | UnsetType, time: object, model: str
+    ) -> None:
+        # The id pairs the three records, also where a start tells other arguments than the request.
+        if call_id and call_id in self._recorder.table.ids:
+            return
+        told = self._context.get
+        self._recorder.call(
+            call_id,
+            tool,
+            NOTHING if raw is UNSET else self._recorder.arguments(bytes(raw)),
+            told("session", ""),
+            milliseconds(time),
+            model or told("model", ""),
+            told("project", ""),
+            told("version", ""),
+        )
+
+    def _complete(self, data: _Data) -> None:
+        if isinstance(data.success, bool):
+            outcome = SUCCEEDED if data.success else FAILED
+            self._recorder.result(text_of(data.tool_call_id), outcome)

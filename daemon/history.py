@@ -1,0 +1,249 @@
+"""The history of all agents, read and kept: what changed is read, the rest is in the checkpoint."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fabricd.core.history.calls import CallTable, Losses
+from fabricd.core.history.judging import Judge, Snapshot
+from fabricd.core.history.summary import Wanted, agents_steps
+from fabricd.core.steps import finish
+from fabricd.store import history
+from fabricd.store.compressed import read_compressed
+from fabricd.store.durable import Damaged, Loaded, Missing, shown
+from fabricd.store.logs import NO_FILE, Form, Kept, NotALog, is_as_kept, read_log
+from fabricd.store.sessions import Skipped
+from fabricd.store.sources import LogFile, Stores
+
+Progress = Callable[[int], None]
+
+# Less is read sooner than a second process has started.
+_WORTH_SHARING = 96 * 1024 * 1024
+_BATCH = 8 * 1024 * 1024
+MAX_PROCESSES = 4
+
+
+@dataclass(frozen=True)
+class Read:
+    """Every log at hand, as far as it could be read. `is_new` says that the checkpoint is older."""
+
+    logs: Mapping[bytes, Kept]
+    skipped: tuple[Skipped, ...]
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A file to read, with what was kept of it."""
+
+    path: bytes
+    size: int
+    known: Kept | None
+
+
+def kept_at(path: Path, judge: Judge) -> tuple[Mapping[bytes, Kept], str | None]:
+    """What the checkpoint keeps, and why it is of no use where it is damaged."""
+    match history.load(path, judge.digest):
+        case Loaded(value=logs):
+            return logs, None
+        case Missing():
+            return {}, None
+        case Damaged(reason=reason):
+            return {}, reason
+
+
+def pending(stores: Stores, kept: Mapping[bytes, Kept]) -> int:
+    """How many bytes have to be read."""
+    jobs = _jobs(stores.files, kept)
+    return sum(job.size for job in jobs) + sum(file.stat.st_size for file in stores.databases)
+
+
+def read(
+    stores: Stores,
+    kept: Mapping[bytes, Kept],
+    snapshots: Sequence[Snapshot],
+    judge: Judge,
+    processes: int,
+    progress: Progress | None = None,
+) -> Read:
+    """Read what changed since it was kept.
+
+    Args:
+        snapshots: those that `judge` judges by: another process builds a judge of its own.
+        processes: how many may read, where there is enough to read.
+    """
+    jobs = _jobs(stores.files, kept)
+    waiting = {job.path for job in jobs}
+    logs = {f.path: kept[f.path] for f in stores.files if f.path not in waiting}
+    skipped = list(stores.skipped)
+    if processes > 1 and sum(job.size for job in jobs) >= _WORTH_SHARING:
+        found = _read_shared(jobs, snapshots, processes, progress)
+    else:
+        found = ((job, _read_one(job, judge, progress)) for job in jobs)
+    here = len(stores.databases) + len(stores.trees)
+    is_new = len(logs) + len(jobs) + here != len(kept)
+    for job, outcome in found:
+        if isinstance(outcome, Kept):
+            logs[job.path] = outcome
+            is_new = is_new or outcome is not job.known
+        else:
+            skipped.append(Skipped(shown(job.path), outcome))
+    is_new = _read_stores(stores, kept, judge, logs, skipped) or is_new
+    return Read(logs, tuple(sorted(skipped, key=lambda skip: skip.path)), is_new)
+
+
+def _jobs(files: Iterable[LogFile], kept: Mapping[bytes, Kept]) -> list[_Job]:
+    jobs: list[_Job] = []
+    for file in files:
+        known = kept.get(file.path)
+        if known is None or not is_as_kept(known, file.stat):
+            grown = file.stat.st_size - (0 if known is None else known.seen.size)
+            jobs.append(_Job(file.path, grown if grown > 0 else file.stat.st_size, known))
+    return jobs
+
+
+def _read_one(job: _Job, judge: Judge, progress: Progress | None) -> Kept | str:
+    """What a file says, or why it says nothing."""
+    read_it = read_compressed if job.path.endswith(b".zst") else read_log
+    try:
+        return read_it(job.path, job.known, judge, progress)
+    except NotALog as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _read_stores(
+    stores: Stores,
+    kept: Mapping[bytes, Kept],
+    judge: Judge,
+    logs: dict[bytes, Kept],
+    skipped: list[Skipped],
+) -> bool:
+    """Read OpenCode's own stores; gives whether anything in them is new."""
+    is_new = False
+    places = [(file.path, "database") for file in stores.databases]
+    places += [(os.fsencode(tree), "tree") for tree in stores.trees]
+    for path, form in places:
+        known = kept.get(path)
+        outcome = _read_store(path, form, known, judge)
+        if isinstance(outcome, str):
+            skipped.append(Skipped(shown(path), outcome))
+            outcome = known
+        if outcome is not None:
+            logs[path] = outcome
+        is_new = is_new or outcome is not known
+    return is_new
+
+
+def _read_store(path: bytes, form: str, known: Kept | None, judge: Judge) -> Kept | str | None:
+    """What a store says, or why it says nothing new; what is kept of it stays as it is."""
+    # Imported here: most people have no such store.
+    from fabricd.core.sessions.opencode_parts import Same, Stored, Unread
+    from fabricd.store.opencode_db import read_database
+    from fabricd.store.opencode_tree import read_tree
+
+    table, memory = (None, b"") if known is None else (known.table, known.memory)
+    try:
+        if form == "database":
+            found = read_database(path, table, memory, judge)
+        else:
+            found = read_tree(path, table, memory, judge)
+    except OSError as error:
+        return error.strerror or str(error)
+    match found:
+        case Stored(table=new, memory=remembered):
+            form_kept: Form = "database" if form == "database" else "tree"
+            return Kept(form_kept, new, NO_FILE, memory=remembered)
+        case Same():
+            return known
+        case Unread(reason=reason):
+            return reason
+
+
+_worker_judge: Judge | None = None
+
+
+def _start_worker(snapshots: Sequence[Snapshot]) -> None:
+    global _worker_judge
+    _worker_judge = Judge(snapshots)
+
+
+def _read_batch(jobs: Sequence[_Job]) -> list[bytes | str]:
+    assert _worker_judge is not None
+    found: list[bytes | str] = []
+    for job in jobs:
+        outcome = _read_one(job, _worker_judge, None)
+        found.append(_encoded(outcome) if isinstance(outcome, Kept) else outcome)
+    return found
+
+
+def _encoded(kept: Kept) -> bytes | str:
+    try:
+        return msgspec.msgpack.encode(kept)
+    except UnicodeEncodeError:
+        return "its names have no UTF-8 form"
+
+
+def _read_shared(
+    jobs: Sequence[_Job],
+    snapshots: Sequence[Snapshot],
+    processes: int,
+    progress: Progress | None,
+) -> Iterable[tuple[_Job, Kept | str]]:
+    """Share the files among processes, in batches, the largest first."""
+    batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)))
+    decode = msgspec.msgpack.Decoder(Kept).decode
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(min(processes, len(batches)), _start_worker, (snapshots,)) as pool:
+        for batch, outcomes in zip(batches, pool.imap(_read_batch, batches), strict=True):
+            for job, outcome in zip(batch, outcomes, strict=True):
+                yield job, outcome if isinstance(outcome, str) else decode(outcome)
+            if progress is not None:
+                progress(sum(job.size for job in batch))
+
+
+def _batches(jobs: Iterable[_Job]) -> list[list[_Job]]:
+    batches: list[list[_Job]] = [[]]
+    size = 0
+    for job in jobs:
+        if size and size + job.size > _BATCH:
+            batches.append([])
+            size = 0
+        batches[-1].append(job)
+        size += job.size
+    return batches
+
+
+def local_day(at: int) -> date:
+    """The day of a moment in the user's zone."""
+    return datetime.fromtimestamp(at / 1000).astimezone().date()
+
+
+def losses_value(losses: Losses) -> dict[str, int]:
+    """What was lost, for people's programs."""
+    return {
+        "badLines": losses.bad_lines,
+        "gluedLines": losses.glued_lines,
+        "cutTails": losses.cut_tails,
+        "overlongLines": losses.overlong_lines,
+    }
+
+
+def agents_value(found: Read, wanted: Wanted) -> dict[str, Any]:
+    """The members `agents`, `skipped` and `losses` of a report."""
+    tables: list[CallTable] = [found.logs[path].table for path in sorted(found.logs)]
+    agents, losses = finish(agents_steps(tables, wanted, local_day))
+    return {
+        "agents": agents,
+        "skipped": [{"path": skip.path, "reason": skip.reason} for skip in found.skipped],
+        "losses": losses_value(losses),
+    }

@@ -1,0 +1,1 @@
+"""Built-in tool schemas of coding agents, shipped as data: a JSON file for each, and a notice."""
