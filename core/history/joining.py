@@ -45,7 +45,6 @@ class Call(Struct, gc=False):
 class _Kept(Struct):
     """A call being put together: the row of its earliest copy, and what all copies say."""
 
-    age: _Age
     row: Row
     table: CallTable
     outcome: int
@@ -152,16 +151,22 @@ def join_steps(tables: Sequence[CallTable]) -> Steps[list[Call]]:
     """The calls of one agent, in no order that means anything, yielding between rows."""
     family = _Family(tables)
     kept: dict[bytes, _Kept] = {}
+    chains: list[list[_Kept | None]] = []
     done = 0
     for position, table in enumerate(tables):
+        chain: list[_Kept | None] = []
         for own, row in table.calls.items():
-            if not family.is_left_behind(row, table):
-                _keep(kept, family.key(own, row, table), row, table, position, family)
+            if family.is_left_behind(row, table):
+                chain.append(None)
+            else:
+                key = family.key(own, row, table)
+                chain.append(_keep(kept, key, row, table, position, family))
             done += 1
             if done % OPERATIONS == 0:
                 yield
-    for table in tables:
-        yield from _mark_retries(kept, table, family)
+        chains.append(chain)
+    for table, chain in zip(tables, chains, strict=True):
+        yield from _mark_retries(table, chain)
     return [_call(each) for each in kept.values()]
 
 
@@ -172,49 +177,49 @@ def _keep(
     table: CallTable,
     position: int,
     family: _Family,
-) -> None:
+) -> _Kept:
     outcome, answered = row.outcome, row.answered
-    if not row.weak and family.orphans and row.ident in family.orphans:
+    if family.orphans and not row.weak and row.ident in family.orphans:
         late, is_answer = family.orphans[row.ident]
         outcome, answered = max(outcome, late), answered or is_answer
     recorded = (row.recorded, row.refused)
     before = kept.get(key)
     if before is None:
-        age = _age(row, table)
-        kept[key] = _Kept(age, row, table, outcome, answered, recorded, [position])
-        return
+        kept[key] = new = _Kept(row, table, outcome, answered, recorded, [position])
+        return new
     before.outcome = max(outcome, before.outcome)
     before.answered = answered or before.answered
     before.recorded = max(recorded, before.recorded)
     if before.files[-1] != position:
         before.files.append(position)
-    age = _age(row, table)
-    if age < before.age:
-        before.age, before.row, before.table = age, row, table
+    if _age(row, table) < _age(before.row, before.table):
+        before.row, before.table = row, table
+    return before
 
 
-def _mark_retries(kept: dict[bytes, _Kept], table: CallTable, family: _Family) -> Steps[None]:
+def _mark_retries(table: CallTable, chain: Sequence[_Kept | None]) -> Steps[None]:
     """Mark the calls whose previous call to the same tool, in the same session, failed.
 
     Where copies of the earliest age stand in several logs, one retry among them is enough; the
     least churn stands.
+
+    Args:
+        chain: what became of each row of the table, in order.
     """
     previous: dict[tuple[int, int], tuple[_Kept, int]] = {}
-    done = 0
-    for own, row in table.calls.items():
-        if family.is_left_behind(row, table):
+    names = table.names
+    for index, (row, found) in enumerate(zip(table.calls.values(), chain, strict=True)):
+        if found is None:
             continue
-        found = kept[family.key(own, row, table)]
-        before = previous.get((row.session, row.tool))
+        place = (row.session, row.tool)
+        before = previous.get(place)
         if before is not None and _has_failed(before[0]) and before[0] is not found:
-            if _age(row, table) == found.age:
-                names = table.names
+            if _age(row, table) == _age(found.row, found.table):
                 churn = distance_millionths(names[before[1]], names[row.shape])
                 found.churn = min(churn, found.churn) if found.is_retry else churn
                 found.is_retry = True
-        previous[row.session, row.tool] = (found, row.shape)
-        done += 1
-        if done % OPERATIONS == 0:
+        previous[place] = (found, row.shape)
+        if index % OPERATIONS == OPERATIONS - 1:
             yield
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -46,6 +47,7 @@ class Snapshot(Struct, frozen=True):
     covers: str | None = None
 
 
+@lru_cache(maxsize=1024)
 def version_key(version: str) -> Version:
     """An order of versions as semantic versioning has it: `1.2.0-beta.3` before `1.2.0`."""
     core, _, rest = version.strip().lstrip("v").partition("-")
@@ -135,8 +137,9 @@ class Judge:
             for snapshot, found in self._tools.get((agent, tool), ())
             if in_force(snapshot, version, row.at)
         ]
-        if not known and self._is_uncovered(agent, tool, version, row.at):
-            self.undeclared(row)
+        if not known:
+            if self._is_uncovered(agent, tool, version, row.at):
+                self.undeclared(row)
             return
         row.verdict, row.kinds, row.repairable = _together([each.judged(args) for each in known])
 

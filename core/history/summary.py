@@ -31,6 +31,9 @@ from fabricd.core.steps import OPERATIONS, Steps
 
 DayOf = Callable[[int], date]
 
+# No zone's midnight falls inside a quarter of an hour.
+_STRETCH = 15 * 60 * 1000
+
 
 class Wanted(Struct, frozen=True):
     """Which calls a report is about.
@@ -77,6 +80,35 @@ def _hash(path: str) -> str:
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class _Alike(Struct, frozen=True, gc=False):
+    """What calls share that count alike. `stretch` is the quarter of an hour they fall into."""
+
+    tool: str
+    model: str
+    project: str
+    stretch: int
+    outcome: int
+    verdict: int
+    kinds: int
+    repairable: bool
+    is_retry: bool
+
+    @property
+    def is_error(self) -> bool:
+        """Whether they failed or ran out of time."""
+        return self.outcome in (FAILED, TIMED_OUT)
+
+    @property
+    def is_invalid(self) -> bool:
+        """Whether the schema of their time rejects them."""
+        return self.verdict in (INVALID, UNDECLARED)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether they ended in a typed failure that the schema of their time explains."""
+        return self.outcome == FAILED and self.is_invalid
+
+
 class Tally(Struct, gc=False):
     """Counts of some calls."""
 
@@ -86,18 +118,13 @@ class Tally(Struct, gc=False):
     judged: int = 0
     retries: int = 0
 
-    def add(self, call: Call) -> None:
-        """Count a call."""
-        self.calls += 1
-        self.errors += call.outcome in (FAILED, TIMED_OUT)
-        self.rejected += is_rejected(call)
-        self.judged += call.verdict != NO_SCHEMA
-        self.retries += call.is_retry
-
-
-def is_rejected(call: Call) -> bool:
-    """Whether a call ended in a typed failure that the schema of its time explains."""
-    return call.outcome == FAILED and call.verdict in (INVALID, UNDECLARED)
+    def add(self, alike: _Alike, times: int) -> None:
+        """Count calls."""
+        self.calls += times
+        self.errors += alike.is_error * times
+        self.rejected += alike.is_rejected * times
+        self.judged += (alike.verdict != NO_SCHEMA) * times
+        self.retries += alike.is_retry * times
 
 
 class _Sums(Struct):
@@ -118,34 +145,53 @@ class _Sums(Struct):
     weeks: dict[date, Tally] = field(default_factory=dict[date, Tally])
     sessions: set[str] = field(default_factory=set[str])
     files: set[int] = field(default_factory=set[int])
+    alike: dict[_Alike, int] = field(default_factory=dict[_Alike, int])
 
-    def add(self, call: Call, day_of: DayOf) -> None:
-        self.total.add(call)
-        self.outcomes[call.outcome] = self.outcomes.get(call.outcome, 0) + 1
+    def add(self, call: Call) -> None:
+        """Count a call. Most that is said of it is counted by `settle`, with others of its kind."""
+        key = _Alike(
+            call.tool,
+            call.model,
+            call.project,
+            call.at // _STRETCH,
+            call.outcome,
+            call.verdict,
+            call.kinds,
+            call.repairable,
+            call.is_retry,
+        )
+        self.alike[key] = self.alike.get(key, 0) + 1
         self.results += call.answered
         self.recorded += call.recorded
         self.refused += call.refused
         self.churn += call.churn
-        invalid = call.verdict in (INVALID, UNDECLARED)
-        self.accepted_though_invalid += invalid and call.outcome == SUCCEEDED
-        if is_rejected(call):
-            self._add_kinds(call)
-        self.tools.setdefault(call.tool, Tally()).add(call)
-        self.models.setdefault(call.model, Tally()).add(call)
-        self.projects.setdefault(call.project, Tally()).add(call)
-        if call.at == UNDATED:
-            self.undated += 1
-        else:
-            day = day_of(call.at)
-            self.weeks.setdefault(day - timedelta(days=day.weekday()), Tally()).add(call)
         self.sessions.add(call.session)
         self.files.update(call.files)
 
-    def _add_kinds(self, call: Call) -> None:
-        for slug in slugs_in(call.kinds):
-            counts = self.kinds.setdefault(slug, [0, 0])
-            counts[0] += 1
-            counts[1] += call.repairable
+    def settle(self, day_of: DayOf) -> None:
+        """Enter the calls that count alike, each kind once."""
+        for alike, times in self.alike.items():
+            self._enter(alike, times)
+            if alike.stretch == UNDATED:
+                self.undated += times
+            else:
+                day = day_of(alike.stretch * _STRETCH)
+                week = day - timedelta(days=day.weekday())
+                self.weeks.setdefault(week, Tally()).add(alike, times)
+
+    def _enter(self, alike: _Alike, times: int) -> None:
+        self.total.add(alike, times)
+        self.outcomes[alike.outcome] = self.outcomes.get(alike.outcome, 0) + times
+        if alike.is_invalid and alike.outcome == SUCCEEDED:
+            self.accepted_though_invalid += times
+        if alike.is_rejected:
+            for slug in slugs_in(alike.kinds):
+                counts = self.kinds.setdefault(slug, [0, 0])
+                counts[0] += times
+                counts[1] += alike.repairable * times
+        self.tools.setdefault(alike.tool, Tally()).add(alike, times)
+        self.models.setdefault(alike.model, Tally()).add(alike, times)
+        self.projects.setdefault(alike.project, Tally()).add(alike, times)
 
 
 def agent_steps(
@@ -156,9 +202,10 @@ def agent_steps(
     sums = _Sums()
     for index, call in enumerate(calls):
         if wanted.takes(call):
-            sums.add(call, day_of)
+            sums.add(call)
         if index % OPERATIONS == OPERATIONS - 1:
             yield
+    sums.settle(day_of)
     if wanted.is_everything:
         sums.files = set(range(len(tables)))
         sums.sessions = {table.names[each] for table in tables for each in table.sessions}
