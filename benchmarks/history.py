@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.measuring import Figure, clean_env, least, median, process_cpu, process_wall
 
-_ENOUGH = 400 * 1024 * 1024
+_ENOUGH = 800 * 1024 * 1024
 _SUFFIXES = (".json", ".jsonl")
 
 

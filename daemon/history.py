@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -202,7 +204,9 @@ def _read_shared(
     """Share the files among processes, in batches, the largest first."""
     batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)))
     decode = msgspec.msgpack.Decoder(Kept).decode
-    context = multiprocessing.get_context("spawn")
+    # A copy of this process starts at once; with threads in it, or on macOS, it would not be safe.
+    is_safe = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if is_safe else "spawn")
     with context.Pool(min(processes, len(batches)), _start_worker, (snapshots,)) as pool:
         for batch, outcomes in zip(batches, pool.imap(_read_batch, batches), strict=True):
             for job, outcome in zip(batch, outcomes, strict=True):
@@ -238,10 +242,14 @@ def losses_value(losses: Losses) -> dict[str, int]:
     }
 
 
+def tables_of(found: Read) -> list[CallTable]:
+    """The tables of all logs, in path order."""
+    return [found.logs[path].table for path in sorted(found.logs)]
+
+
 def agents_value(found: Read, wanted: Wanted) -> dict[str, Any]:
     """The members `agents`, `skipped` and `losses` of a report."""
-    tables: list[CallTable] = [found.logs[path].table for path in sorted(found.logs)]
-    agents, losses = finish(agents_steps(tables, wanted, local_day))
+    agents, losses = finish(agents_steps(tables_of(found), wanted, local_day))
     return {
         "agents": agents,
         "skipped": [{"path": skip.path, "reason": skip.reason} for skip in found.skipped],

@@ -1,19 +1,22 @@
-"""The picture in the README is what the report prints today, and refers to nothing outside."""
+"""The pictures in the README are what the report prints today, and refer to nothing outside."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from fixtures.picture import draw
+import pytest
+from fixtures.picture import PICTURES
 
-PICTURE = Path(__file__).parents[1] / "docs" / "report.svg"
-
-
-def test_the_picture_is_current() -> None:
-    assert PICTURE.read_text(encoding="utf-8") == draw()
+DOCS = Path(__file__).parents[1] / "docs"
 
 
-def test_the_picture_refers_to_nothing() -> None:
-    addresses = set(re.findall(r"[a-z]+://[^\"' <]+", PICTURE.read_text(encoding="utf-8")))
-    assert addresses == {"http://www.w3.org/2000/svg"}
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_is_current(name: str) -> None:
+    assert (DOCS / name).read_text(encoding="utf-8") == PICTURES[name](), "run make docs"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_refers_to_nothing(name: str) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    assert set(re.findall(r"[a-z]+://[^\"' <]+", text)) == {"http://www.w3.org/2000/svg"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from fabricd.core.model import Surface
     from fabricd.core.sessions.samples import Recording
     from fabricd.daemon.offline import Measured
+
+
+_DRAWN_SECONDS = 0.1
 
 
 def surface_at(path: Path) -> Surface:
@@ -90,9 +94,18 @@ def progress(total: int) -> Generator[Callable[[int], None] | None, None, None]:
 
     console = Console(stderr=True)
     columns = (BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    # Drawn by whoever reads: a thread of the bar's own would stand in the way of a fork.
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
         task = bar.add_task("reading", total=total)
-        yield lambda size: bar.update(task, advance=size)
+        drawn = 0.0
+
+        def advance(size: int) -> None:
+            nonlocal drawn
+            now = time.monotonic()
+            bar.update(task, advance=size, refresh=now - drawn > _DRAWN_SECONDS)
+            drawn = now if now - drawn > _DRAWN_SECONDS else drawn
+
+        yield advance
 
 
 @contextmanager
