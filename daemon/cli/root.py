@@ -38,6 +38,7 @@ _COMMANDS = {
     "digest": "digest",
     "repairs": "repairs",
     "service": "service",
+    "surface": "surface",
     "hook": "hook",
     "config": "config",
     "completions": "completions",
@@ -66,6 +67,7 @@ _HELP = {
     "digest": "Print the canonical SHA-256 of a JSON document.",
     "repairs": "Show the catalog repairs of the home.",
     "service": "Let systemd or launchd run the daemon.",
+    "surface": "Keep the tool schemas that recorded calls are judged by.",
     "hook": "Let an agent tell fabricd when a turn has ended.",
     "config": "Show, check and explain the configuration.",
     "completions": "Print the completion script of a shell.",
@@ -76,7 +78,7 @@ _GROUPS = {
     "Measure and compile": "measure derive apply compile trial digest repairs",
     "Share": "export export-artifact import",
     "Study and certify": "lab certify",
-    "Set up": "service hook config completions",
+    "Set up": "service surface hook config completions",
 }
 
 
