@@ -67,8 +67,10 @@ def add(
     since: datetime | None,
     as_json: bool,
 ) -> int:
-    """Add a listing of tools: a surface, a tools/list result, or a list of tools; - for standard
-    input. Added again later it holds for the time between, too.
+    """Add a listing of tools.
+
+    A Fabric surface, a tools/list result, or a list of tools; - for standard input. Added again
+    later it holds for the time between, too.
     """
     from fabricd.core.documents import BadDocument
     from fabricd.core.history.declared import declared
@@ -94,6 +96,7 @@ def add(
     type=click.FloatRange(0.1, 3600),
     show_default=True,
     metavar="SECONDS",
+    help="How long the server may take.",
 )
 @_JSON
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
@@ -135,7 +138,10 @@ def capture_command(
 )
 @_JSON
 def list_command(agent: str | None, as_json: bool) -> int:
-    """List what calls are judged by: the schemas that ship with fabricd, and those added."""
+    """List what calls are judged by.
+
+    These are the schemas that ship with fabricd, and those that were added.
+    """
     from fabricd.core.canonical import as_given, text
     from fabricd.daemon.cli.surface_words import list_words, rows
     from fabricd.store.durable import shown
@@ -160,8 +166,9 @@ def list_command(agent: str | None, as_json: bool) -> int:
 @click.argument("tool", required=False)
 @_JSON
 def show(which: str, tool: str | None, as_json: bool) -> int:
-    """Show the tools of a listing, named by the start of its digest or by its agent, or the schemas
-    of one tool.
+    """Show the tools of a listing, or the schemas of one.
+
+    A listing is named by the start of its digest, or by its agent.
     """
     from fabricd.core.canonical import as_given, pretty, text
     from fabricd.daemon.cli.surface_words import schemas_of, tools_words
