@@ -7,11 +7,13 @@ in force, say) it keeps in the table's `context`.
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from fabricd.core.history.recorder import Recorder
 from fabricd.core.sessions.records import Malformed
 
 T = TypeVar("T")
@@ -27,6 +29,29 @@ class Adapter(Protocol):
             Malformed: the text is no JSON, or nests too deep to be read.
         """
         ...
+
+
+class TypedAdapter(ABC, Generic[T]):
+    """An adapter whose records are decoded into one struct, as far as it knows them."""
+
+    def __init__(self, recorder: Recorder, decoder: msgspec.json.Decoder[T]) -> None:
+        self._recorder = recorder
+        self._context = recorder.table.context
+        self._decoder = decoder
+
+    def take(self, record: bytes) -> None:
+        """Read one JSON text. What it does not know it leaves alone.
+
+        Raises:
+            Malformed: the text is no JSON, or nests too deep to be read.
+        """
+        found = struct_of(self._decoder, record)
+        if found is not None:
+            self._read(found, record)
+
+    @abstractmethod
+    def _read(self, found: T, record: bytes) -> None:
+        """Enter what a record says."""
 
 
 def text_of(value: object) -> str:

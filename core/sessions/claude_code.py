@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from fabricd.core.history.calls import ABORTED, FAILED, SUCCEEDED
 from fabricd.core.history.recorder import NOTHING, Arguments, Recorder, milliseconds, unparsed
 from fabricd.core.plain import is_object
-from fabricd.core.sessions.adapting import raw_of, struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, raw_of, struct_of, text_of
 
 _Other: TypeAlias = str | float | bool | list[Any] | None
 
@@ -69,30 +69,22 @@ _INTERRUPTION = msgspec.json.Decoder(_Interruption)
 _UNPARSED = msgspec.json.Decoder(_Unparsed)
 
 
-class ClaudeCode:
+class ClaudeCode(TypedAdapter[_Row]):
     """Reads the rows of one file."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+        super().__init__(recorder, _ROW)
 
-    def take(self, record: bytes) -> None:
-        """Read one row.
-
-        Raises:
-            Malformed: it is no JSON.
-        """
-        row = struct_of(_ROW, record)
-        if row is None:
-            return
-        session = text_of(row.session_id)
+    def _read(self, found: _Row, record: bytes) -> None:
+        session = text_of(found.session_id)
         if session and not self._recorder.table.sessions:
             self._recorder.session(session)
-        if isinstance(row.message, _Message):
-            self._message(row, row.message, row.timestamp)
-        elif isinstance(row.data, _Progress) and isinstance(row.data.message, _Nested):
-            nested = row.data.message
+        if isinstance(found.message, _Message):
+            self._message(found, found.message, found.timestamp)
+        elif isinstance(found.data, _Progress) and isinstance(found.data.message, _Nested):
+            nested = found.data.message
             if isinstance(nested.message, _Message):
-                self._message(row, nested.message, nested.timestamp or row.timestamp)
+                self._message(found, nested.message, nested.timestamp or found.timestamp)
 
     def _message(self, row: _Row, message: _Message, time: object) -> None:
         content = raw_of(message.content, b"[")

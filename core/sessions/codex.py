@@ -20,7 +20,7 @@ from fabricd.core.history.recorder import (
     milliseconds,
     unparsed,
 )
-from fabricd.core.sessions.adapting import struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, struct_of, text_of
 
 _Other: TypeAlias = str | float | bool | list[Any] | None
 _CALLS = frozenset(
@@ -91,27 +91,18 @@ _MCP_RESULT = msgspec.json.Decoder(_McpResult)
 _TEXT = msgspec.json.Decoder(str)
 
 
-class Codex:
+class Codex(TypedAdapter[_Line]):
     """Reads the lines of one rollout."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._context = recorder.table.context
+        super().__init__(recorder, _LINE)
 
-    def take(self, record: bytes) -> None:
-        """Read one line.
-
-        Raises:
-            Malformed: it is no JSON.
-        """
-        line = struct_of(_LINE, record)
-        if line is None:
-            return
-        payload = line.payload
+    def _read(self, found: _Line, record: bytes) -> None:
+        payload = found.payload
         if isinstance(payload, _Payload):
-            match line.type:
+            match found.type:
                 case "response_item":
-                    self._item(payload, line.timestamp)
+                    self._item(payload, found.timestamp)
                 case "event_msg":
                     self._event(payload)
                 case "turn_context":

@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fabricd.core.history.calls import FAILED, SUCCEEDED
 from fabricd.core.history.recorder import NOTHING, Recorder, milliseconds
-from fabricd.core.sessions.adapting import struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, struct_of, text_of
 
 _Other: TypeAlias = str | float | bool | list[Any] | None
 
@@ -55,29 +55,22 @@ _EVENT = msgspec.json.Decoder(_Event)
 _REQUESTS = msgspec.json.Decoder(list[_Request | _Other])
 
 
-class CopilotCli:
+class CopilotCli(TypedAdapter[_Event]):
     """Reads the events of one session."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._context = recorder.table.context
+        super().__init__(recorder, _EVENT)
 
-    def take(self, record: bytes) -> None:
-        """Read one event.
-
-        Raises:
-            Malformed: it is no JSON.
-        """
-        event = struct_of(_EVENT, record)
-        if event is None or not isinstance(event.data, _Data):
+    def _read(self, found: _Event, record: bytes) -> None:
+        if not isinstance(found.data, _Data):
             return
-        data = event.data
-        match event.type:
+        data = found.data
+        match found.type:
             case "assistant.message":
-                self._requests(data, event.timestamp)
+                self._requests(data, found.timestamp)
             case "tool.execution_start":
                 name, model = text_of(data.tool_name), text_of(data.model)
-                self._call(text_of(data.tool_call_id), name, data.arguments, event.timestamp, model)
+                self._call(text_of(data.tool_call_id), name, data.arguments, found.timestamp, model)
             case "tool.execution_complete":
                 self._complete(data)
             case "session.start" | "session.resume":

@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from fabricd.core.history.calls import ABORTED, FAILED, SUCCEEDED, UNDATED, UNKNOWN
 from fabricd.core.history.recorder import NOTHING, Recorder, milliseconds
-from fabricd.core.sessions.adapting import struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, struct_of, text_of
 
 _Other: TypeAlias = str | float | bool | list[Any] | None
 _OUTCOMES = {"success": SUCCEEDED, "error": FAILED, "cancelled": ABORTED}
@@ -58,22 +58,13 @@ _DOCUMENT = msgspec.json.Decoder(_Conversation)
 _RECORD = msgspec.json.Decoder(_Record)
 
 
-class GeminiCli:
+class GeminiCli(TypedAdapter[_Record]):
     """Reads the records of one file of lines."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._context = recorder.table.context
+        super().__init__(recorder, _RECORD)
 
-    def take(self, record: bytes) -> None:
-        """Read one record.
-
-        Raises:
-            Malformed: it is no JSON.
-        """
-        found = struct_of(_RECORD, record)
-        if found is None:
-            return
+    def _read(self, found: _Record, record: bytes) -> None:
         if isinstance(found.id, str):
             self.message(found)
         elif isinstance(found.update, _Conversation):

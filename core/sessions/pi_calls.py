@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from fabricd.core.history.calls import FAILED, SUCCEEDED
 from fabricd.core.history.recorder import NOTHING, Recorder, milliseconds
 from fabricd.core.model import REJECTING_STAGES, Trace
-from fabricd.core.sessions.adapting import raw_of, struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, raw_of, struct_of, text_of
 from fabricd.core.sessions.pi import MARK
 from fabricd.core.sessions.samples import recordings
 
@@ -53,28 +53,19 @@ _ENTRY = msgspec.json.Decoder(_Entry)
 _ITEMS = msgspec.json.Decoder(list[_Item | _Other])
 
 
-class Pi:
+class Pi(TypedAdapter[_Entry]):
     """Reads the entries of one session."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._context = recorder.table.context
+        super().__init__(recorder, _ENTRY)
 
-    def take(self, record: bytes) -> None:
-        """Read one entry.
-
-        Raises:
-            Malformed: it is no JSON.
-        """
-        entry = struct_of(_ENTRY, record)
-        if entry is None:
-            return
-        if isinstance(entry.message, _Message):
-            self._message(entry, entry.message, record)
-        elif entry.type == "session":
-            self._header(entry)
-        elif entry.type == "model_change":
-            self._context["model"] = _identity(entry.provider, entry.model_id)
+    def _read(self, found: _Entry, record: bytes) -> None:
+        if isinstance(found.message, _Message):
+            self._message(found, found.message, record)
+        elif found.type == "session":
+            self._header(found)
+        elif found.type == "model_change":
+            self._context["model"] = _identity(found.provider, found.model_id)
 
     def _header(self, entry: _Entry) -> None:
         session = text_of(entry.id)
