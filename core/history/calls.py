@@ -24,6 +24,9 @@ AGENTS: tuple[AgentName, ...] = (
     "gateway",
 )
 
+# Those whose logs are read; the gateway has none yet.
+READ_AGENTS = tuple(agent for agent in AGENTS if agent != "gateway")
+
 # Outcomes in the order in which one copy's outcome gives way to another's.
 UNKNOWN, SUCCEEDED, ABORTED, TIMED_OUT, FAILED = range(5)
 OUTCOME_NAMES = ("unknown", "succeeded", "aborted", "timedOut", "failed")

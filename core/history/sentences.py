@@ -49,7 +49,7 @@ def where_logs_are(history: History) -> str:
     if asked.project or asked.model or asked.agent or asked.paths:
         return f"Without these conditions there may be more. {_NO_LOGS}"
     if asked.since is not None:
-        return f"With --all there may be more. {_NO_LOGS}"
+        return f"Older ones, if there are any: --all. {_NO_LOGS}"
     return _NO_LOGS
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.history.calls import AGENTS
+from fabricd.core.history.calls import READ_AGENTS
 from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.moments import since as moment_given
 from fabricd.daemon.cli.talk import Complaint, out, say
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fabricd.core.history.summary import Wanted
 
 _DAYS = 30
+_PAGE = b"<!doctype html>"
 _PATH = click.Path(path_type=Path, readable=False)
 
 
@@ -26,7 +27,7 @@ _PATH = click.Path(path_type=Path, readable=False)
     "--agent",
     "agents",
     multiple=True,
-    type=click.Choice(AGENTS),
+    type=click.Choice(READ_AGENTS),
     help="Only this agent's calls. May be given several times.",
 )
 @click.option(
@@ -63,7 +64,12 @@ _PATH = click.Path(path_type=Path, readable=False)
     help="The newest N Pi sessions instead of 8.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option("--html", type=_PATH, metavar="FILE", help="Also write the report as a page.")
+@click.option(
+    "--html",
+    type=_PATH,
+    metavar="FILE",
+    help="Also write the report as a page; - for standard output instead of the text.",
+)
 @click.option(
     "--processes",
     type=click.IntRange(1, 64),
@@ -90,6 +96,13 @@ def command(
     """
     from fabricd.daemon.cli.report_history import history_value
 
+    for option, given in (("--project", project), ("--model", model)):
+        if given is not None and not given.strip():
+            raise Complaint(f"{option} is empty: name one, or leave it out")
+    if html is not None and str(html) != "-":
+        _require_page(html)
+    if html is not None and str(html) == "-" and as_json:
+        raise Complaint("--json and --html - both want standard output")
     if whole and since is not None:
         raise Complaint("--all and --since exclude each other")
     if since is None and not whole:
@@ -114,6 +127,8 @@ def command(
         value["metric3"] = window_value(project, window)
     if html is not None:
         _write_page(html, value)
+        if str(html) == "-":
+            return 0
     if as_json:
         from fabricd.core.canonical import as_given, text
 
@@ -136,14 +151,31 @@ def _wanted(
     return Wanted(agents, project, model, at)
 
 
+def _require_page(path: Path) -> None:
+    """A page may take the place of a page, and of nothing else: not of a log, say."""
+    from fabricd.store.durable import shown
+
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return
+        with path.open("rb") as file:
+            start = file.read(len(_PAGE))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Complaint(f"{shown(path)} cannot be written: {reason}", 1) from None
+    if start.lower() != _PAGE:
+        raise Complaint(f"{shown(path)} is there and is no page: choose another file for --html")
+
+
 def _write_page(path: Path, value: dict[str, Any]) -> None:
     from fabricd.core.history.page import page
-    from fabricd.store.atomic import write_atomic
+    from fabricd.daemon.cli.live import write
     from fabricd.store.durable import shown
 
     made = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    try:
-        write_atomic(path.absolute(), page(value, made).encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise Complaint(f"{shown(path)} cannot be written: {error.strerror or error}", 1) from None
+    data = page(value, made).encode("utf-8", "backslashreplace")
+    if str(path) == "-":
+        out(data)
+        return
+    write(path, data)
     say(f"wrote {shown(path)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.history.calls import AGENTS
+from fabricd.core.history.calls import READ_AGENTS
 from fabricd.core.plain import printable
 from fabricd.daemon.cli.moments import since as moment_given
 from fabricd.daemon.cli.talk import FAILED, Complaint, env, out, say
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 16 * 1024 * 1024
 _AGENT = click.option(
-    "--agent", required=True, type=click.Choice(AGENTS), help="Whose calls are judged by it."
+    "--agent", required=True, type=click.Choice(READ_AGENTS), help="Whose calls are judged by it."
 )
 _VERSION = click.option(
     "--agent-version",
@@ -77,6 +77,7 @@ def add(
     from fabricd.daemon.cli.inputs import bytes_at
     from fabricd.daemon.cli.surface_keeping import keep_listing
 
+    _require_version(agent_version)
     data = bytes_at(file, _MAX_BYTES)
     try:
         tools = declared(data, prefix)
@@ -118,6 +119,7 @@ def capture_command(
     from fabricd.daemon.cli.surface_keeping import keep_listing
     from fabricd.ipc.capture import CaptureFailed, NoSuchCommand, capture
 
+    _require_version(agent_version)
     try:
         found = capture(words, __version__, timeout)
         tools = listed(found.tools, prefix)
@@ -134,7 +136,7 @@ def capture_command(
 
 @command.command("list")
 @click.option(
-    "--agent", type=click.Choice(AGENTS), help="Only what this agent's calls are judged by."
+    "--agent", type=click.Choice(READ_AGENTS), help="Only what this agent's calls are judged by."
 )
 @_JSON
 def list_command(agent: str | None, as_json: bool) -> int:
@@ -187,6 +189,11 @@ def show(which: str, tool: str | None, as_json: bool) -> int:
             say(f"{printable(each['tool'])}, {each['holds']}")
             out(pretty(each["inputSchema"]) + "\n")
     return 0
+
+
+def _require_version(version: str | None) -> None:
+    if version is not None and not version.strip():
+        raise Complaint("--agent-version is empty: name a version, or leave it out")
 
 
 def _everything() -> tuple[list[Filed], list[Any]]:

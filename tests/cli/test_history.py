@@ -238,8 +238,32 @@ def test_the_page_is_written_whole_and_private(cli: Cli, user: Path, place: Path
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert page.stat().st_mode & 0o077 == 0
     (place / "file").touch()
-    refused = cli("report", "--html", place / "file" / "page.html")
-    assert refused.code == 1 and "cannot be written" in refused.err
+    for target in (place / "file" / "page.html", place / "missing" / "page.html"):
+        refused = cli("report", "--html", target)
+        assert refused.code == 1 and "cannot be written" in refused.err
+    assert not (place / "missing").exists()
+    again = cli("report", "--all", "--html", page)
+    assert again.code == 0
+    whole = cli("report", "--all", "--html", "-").out
+    assert whole.startswith(b"<!DOCTYPE html>")
+    assert cli("report", "--html", "-", "--json").code == 2
+
+
+def test_a_page_takes_the_place_of_nothing_else(cli: Cli, user: Path, place: Path) -> None:
+    log = next(user.rglob("c1.jsonl"))
+    before = log.read_bytes()
+    found = cli("report", "--html", log)
+    assert found.code == 2 and "is no page" in found.err
+    assert log.read_bytes() == before
+    os.symlink("page.html", place / "link")
+    assert cli("report", "--html", place / "link").code == 0
+    assert (place / "link").is_symlink() and (place / "page.html").is_file()
+
+
+@pytest.mark.parametrize("option", ["--project", "--model"])
+def test_an_empty_choice_is_said(cli: Cli, option: str) -> None:
+    found = cli("report", option, "")
+    assert found.code == 2 and "is empty" in found.err
 
 
 def test_sources_lists_what_is_there(cli: Cli, user: Path) -> None:

@@ -132,7 +132,7 @@ def test_a_heavy_user_gets_one_bounded_page() -> None:
 def test_nothing_found_says_where_logs_are_looked_for() -> None:
     shown = " ".join(render_history(values.nothing(), 80, colour=False).split())
     assert shown.startswith("No sessions of any agent were found since 2026-10-31")
-    assert "With --all there may be more." in shown and "`fabricd sources`" in shown
+    assert "Older ones, if there are any: --all." in shown and "`fabricd sources`" in shown
     value = values.nothing()
     value["filters"] |= {"since": None, "all": True}
     assert "--all" not in render_history(value, 80, colour=False)
