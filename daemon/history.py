@@ -90,8 +90,7 @@ def read(
         found = _read_shared(jobs, snapshots, processes, progress)
     else:
         found = ((job, _read_one(job, judge, progress)) for job in jobs)
-    here = len(stores.databases) + len(stores.trees)
-    is_new = len(logs) + len(jobs) + here != len(kept)
+    is_new = not kept.keys() <= _present(stores)
     for job, outcome in found:
         if isinstance(outcome, Kept):
             logs[job.path] = outcome
@@ -100,6 +99,12 @@ def read(
             skipped.append(Skipped(shown(job.path), outcome))
     is_new = _read_stores(stores, kept, judge, logs, skipped) or is_new
     return Read(logs, tuple(sorted(skipped, key=lambda skip: skip.path)), is_new)
+
+
+def _present(stores: Stores) -> set[bytes]:
+    """The paths of everything that is there now."""
+    present = {file.path for file in (*stores.files, *stores.databases)}
+    return present | {os.fsencode(tree) for tree in stores.trees}
 
 
 def _jobs(files: Iterable[LogFile], kept: Mapping[bytes, Kept]) -> list[_Job]:

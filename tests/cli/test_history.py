@@ -159,6 +159,24 @@ def test_what_is_no_log_is_skipped_with_the_reason(cli: Cli, user: Path) -> None
     }
 
 
+def test_the_checkpoint_is_written_only_where_something_is_new(
+    cli: Cli, user: Path, place: Path
+) -> None:
+    folder = user / ".claude" / "projects" / "-home-me-app"
+    (folder / "notes.jsonl").write_text('{"name": "x"}\n')
+    path = place / "home" / "state" / "history.msgpack"
+    for log in user.rglob("*"):
+        # Older than a time stamp's doubt.
+        os.utime(log, (10**9, 10**9))
+    report(cli)
+    first = path.stat().st_mtime_ns
+    report(cli)
+    assert path.stat().st_mtime_ns == first
+    (folder / "c2.jsonl").unlink()
+    report(cli)
+    assert path.stat().st_mtime_ns != first
+
+
 def test_a_log_in_another_agents_folder_is_its_writers(cli: Cli, user: Path) -> None:
     before = counted(report(cli))
     shutil.move(next(user.rglob("events.jsonl")), user / ".claude" / "projects" / "x.jsonl")
