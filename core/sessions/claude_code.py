@@ -33,7 +33,7 @@ class _Item(Struct, frozen=True, gc=False):
 
 class _Message(Struct, frozen=True):
     model: Any = None
-    content: Raw | UnsetType = UNSET
+    content: list[_Item | _Other] | dict[str, Any] | str | float | bool | None = None
 
 
 class _Nested(Struct, frozen=True):
@@ -64,7 +64,6 @@ class _Unparsed(Struct, frozen=True, rename={"tool_input": "__unparsedToolInput"
 
 
 _ROW = msgspec.json.Decoder(_Row)
-_ITEMS = msgspec.json.Decoder(list[_Item | _Other])
 _INTERRUPTION = msgspec.json.Decoder(_Interruption)
 _UNPARSED = msgspec.json.Decoder(_Unparsed)
 
@@ -87,12 +86,7 @@ class ClaudeCode(TypedAdapter[_Row]):
                 self._message(found, nested.message, nested.timestamp or found.timestamp)
 
     def _message(self, row: _Row, message: _Message, time: object) -> None:
-        content = raw_of(message.content, b"[")
-        # Most messages are prose: a look at the bytes is cheaper than decoding their items.
-        if content is None or b'"tool_' not in content:
-            return
-        items = struct_of(_ITEMS, content)
-        for item in () if items is None else items:
+        for item in message.content if isinstance(message.content, list) else ():
             if isinstance(item, _Item):
                 if item.type == "tool_use":
                     self._call(row, item, text_of(message.model), time)

@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fabricd.core.history.calls import FAILED, SUCCEEDED
 from fabricd.core.history.recorder import NOTHING, Recorder, milliseconds
-from fabricd.core.sessions.adapting import TypedAdapter, struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, text_of
 
 _Other: TypeAlias = str | float | bool | list[Any] | None
 
@@ -42,7 +42,7 @@ class _Data(Struct, frozen=True, rename="camel"):
     tool_name: Any = None
     arguments: Raw | UnsetType = UNSET
     success: Any = None
-    tool_requests: Raw | UnsetType = UNSET
+    tool_requests: list[_Request | _Other] | dict[str, Any] | str | float | bool | None = None
 
 
 class _Event(Struct, frozen=True):
@@ -52,7 +52,6 @@ class _Event(Struct, frozen=True):
 
 
 _EVENT = msgspec.json.Decoder(_Event)
-_REQUESTS = msgspec.json.Decoder(list[_Request | _Other])
 
 
 class CopilotCli(TypedAdapter[_Event]):
@@ -96,11 +95,8 @@ class CopilotCli(TypedAdapter[_Event]):
             self._context[what] = value
 
     def _requests(self, data: _Data, time: object) -> None:
-        raw = data.tool_requests
-        if raw is UNSET or len(found := bytes(raw)) < 3:
-            return
-        requests = struct_of(_REQUESTS, found)
-        for request in () if requests is None else requests:
+        requests = data.tool_requests
+        for request in requests if isinstance(requests, list) else ():
             if isinstance(request, _Request):
                 call_id, name = text_of(request.tool_call_id), text_of(request.name)
                 self._call(call_id, name, request.arguments, time, text_of(data.model))

@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from fabricd.core.history.calls import FAILED, SUCCEEDED
 from fabricd.core.history.recorder import NOTHING, Recorder, milliseconds
 from fabricd.core.model import REJECTING_STAGES, Trace
-from fabricd.core.sessions.adapting import TypedAdapter, raw_of, struct_of, text_of
+from fabricd.core.sessions.adapting import TypedAdapter, text_of
 from fabricd.core.sessions.pi import MARK
 from fabricd.core.sessions.samples import recordings
 
@@ -33,7 +33,7 @@ class _Message(Struct, frozen=True, rename="camel"):
     role: Any = None
     provider: Any = None
     model: Any = None
-    content: Raw | UnsetType = UNSET
+    content: list[_Item | _Other] | dict[str, Any] | str | float | bool | None = None
     tool_call_id: Any = None
     is_error: Any = None
 
@@ -50,7 +50,6 @@ class _Entry(Struct, frozen=True, rename="camel"):
 
 
 _ENTRY = msgspec.json.Decoder(_Entry)
-_ITEMS = msgspec.json.Decoder(list[_Item | _Other])
 
 
 class Pi(TypedAdapter[_Entry]):
@@ -86,11 +85,7 @@ class Pi(TypedAdapter[_Entry]):
         model = _identity(message.provider, message.model)
         if model:
             self._context["model"] = model
-        content = raw_of(message.content, b"[")
-        if content is None or b'"toolCall"' not in content:
-            return
-        items = struct_of(_ITEMS, content)
-        for item in () if items is None else items:
+        for item in message.content if isinstance(message.content, list) else ():
             if isinstance(item, _Item) and item.type == "toolCall":
                 self._call(entry, item)
 
