@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -31,6 +35,7 @@ Progress = Callable[[int], None]
 _WORTH_SHARING = 96 * 1024 * 1024
 _BATCH = 8 * 1024 * 1024
 MAX_PROCESSES = 4
+_A_LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def read(
     logs = {f.path: kept[f.path] for f in stores.files if f.path not in waiting}
     skipped = list(stores.skipped)
     if processes > 1 and sum(job.size for job in jobs) >= _WORTH_SHARING:
-        found = _read_shared(jobs, snapshots, processes, progress)
+        found = _read_shared(jobs, snapshots, judge, processes, progress)
     else:
         found = ((job, _read_one(job, judge, progress)) for job in jobs)
     is_new = not kept.keys() <= _present(stores)
@@ -177,11 +182,22 @@ def _read_store(path: bytes, form: str, known: Kept | None, judge: Judge) -> Kep
 
 
 _worker_judge: Judge | None = None
+_KEPT = msgspec.msgpack.Decoder(Kept)
 
 
-def _start_worker(snapshots: Sequence[Snapshot]) -> None:
+def _start_worker(snapshots: Sequence[Snapshot], parent: int) -> None:
     global _worker_judge
+    # Ctrl-C reaches the whole group: the parent alone decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _worker_judge = Judge(snapshots)
+
+
+def _end_with(parent: int) -> None:
+    """End this worker once nobody waits for it any more."""
+    while os.getppid() == parent:
+        time.sleep(_A_LOOK_SECONDS)
+    os._exit(1)
 
 
 def _read_batch(jobs: Sequence[_Job]) -> list[bytes | str]:
@@ -203,21 +219,46 @@ def _encoded(kept: Kept) -> bytes | str:
 def _read_shared(
     jobs: Sequence[_Job],
     snapshots: Sequence[Snapshot],
+    judge: Judge,
     processes: int,
     progress: Progress | None,
 ) -> Iterable[tuple[_Job, Kept | str]]:
-    """Share the files among processes, in batches, the largest first."""
+    """Share the files among processes, in batches, the largest first.
+
+    What a process was reading when it was killed is read here.
+    """
     batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)))
-    decode = msgspec.msgpack.Decoder(Kept).decode
     # A copy of this process starts at once; with threads in it, or on macOS, it would not be safe.
     is_safe = sys.platform == "linux" and threading.active_count() == 1
-    context = multiprocessing.get_context("fork" if is_safe else "spawn")
-    with context.Pool(min(processes, len(batches)), _start_worker, (snapshots,)) as pool:
-        for batch, outcomes in zip(batches, pool.imap(_read_batch, batches), strict=True):
-            for job, outcome in zip(batch, outcomes, strict=True):
-                yield job, outcome if isinstance(outcome, str) else decode(outcome)
+    executor = ProcessPoolExecutor(
+        min(processes, len(batches)),
+        multiprocessing.get_context("fork" if is_safe else "spawn"),
+        _start_worker,
+        (snapshots, os.getpid()),
+    )
+    try:
+        futures = [executor.submit(_read_batch, batch) for batch in batches]
+        for batch, future in zip(batches, futures, strict=True):
+            yield from zip(batch, _outcomes(batch, future, judge), strict=True)
             if progress is not None:
                 progress(sum(job.size for job in batch))
+    except BaseException:
+        # In the middle of a long read nobody wants to wait for it.
+        for worker in multiprocessing.active_children():
+            worker.kill()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _outcomes(
+    batch: Sequence[_Job], future: Future[list[bytes | str]], judge: Judge
+) -> Iterable[Kept | str]:
+    try:
+        found = future.result()
+    except BrokenProcessPool:
+        return [_read_one(job, judge, None) for job in batch]
+    return [each if isinstance(each, str) else _KEPT.decode(each) for each in found]
 
 
 def _batches(jobs: Iterable[_Job]) -> list[list[_Job]]:
