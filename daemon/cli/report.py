@@ -106,7 +106,9 @@ def command(
     if whole and since is not None:
         raise Complaint("--all and --since exclude each other")
     if since is None and not whole:
-        since = datetime.now().astimezone() - timedelta(days=_DAYS)
+        # Whole days, so that the report of a minute later is about the same calls.
+        first = datetime.now().date() - timedelta(days=_DAYS)
+        since = datetime.combine(first, datetime.min.time()).astimezone()
     wanted = _wanted(agents, project, model, since)
     value: dict[str, Any] = {
         "version": 1,
