@@ -131,6 +131,13 @@ def _read_one(job: _Job, judge: Judge, progress: Progress | None) -> Kept | str:
         return str(error)
     except OSError as error:
         return error.strerror or str(error)
+    except Exception as error:
+        return _broken(error)
+
+
+def _broken(error: Exception) -> str:
+    # One log that this version cannot cope with must not hide all others.
+    return f"fabricd failed on it ({type(error).__name__}): please report this"
 
 
 def _read_stores(
@@ -171,6 +178,8 @@ def _read_store(path: bytes, form: str, known: Kept | None, judge: Judge) -> Kep
             found = read_tree(path, table, memory, judge)
     except OSError as error:
         return error.strerror or str(error)
+    except Exception as error:
+        return _broken(error)
     match found:
         case Stored(table=new, memory=remembered):
             form_kept: Form = "database" if form == "database" else "tree"
@@ -275,7 +284,7 @@ def _batches(jobs: Iterable[_Job]) -> list[list[_Job]]:
 
 def local_day(at: int) -> date:
     """The day of a moment in the user's zone."""
-    return datetime.fromtimestamp(at / 1000).astimezone().date()
+    return datetime.fromtimestamp(at / 1000).date()
 
 
 def losses_value(losses: Losses) -> dict[str, int]:
@@ -290,7 +299,7 @@ def losses_value(losses: Losses) -> dict[str, int]:
 
 def tables_of(found: Read) -> list[CallTable]:
     """The tables of all logs, in path order."""
-    return [found.logs[path].table for path in sorted(found.logs)]
+    return [found.logs[path].shown for path in sorted(found.logs)]
 
 
 def agents_value(found: Read, wanted: Wanted) -> dict[str, Any]:

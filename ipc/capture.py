@@ -14,12 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from fabricd.core.plain import is_list, is_object
+from fabricd.core.documents import BadDocument, strict_json
+from fabricd.core.nesting import RECORD_LEVELS
+from fabricd.core.plain import is_list, is_number, is_object
 
 MAX_MESSAGE = 32 * 1024 * 1024
+MAX_OUTPUT = 2 * MAX_MESSAGE
 MAX_PAGES = 1000
 MAX_GARBAGE = 100
 _CURSOR = 64 * 1024
+_UNREAD = 1024 * 1024
 _STDERR_LINES = 20
 _LINE = 400
 _GRACE = 0.5
@@ -114,6 +118,7 @@ class _Talk:
         self._seconds = seconds
         self._to_send = b""
         self._received = bytearray()
+        self._output = 0
         self._stderr: deque[bytes] = deque(maxlen=_STDERR_LINES)
         self._stderr_open = b""
         self._garbage = 0
@@ -137,7 +142,7 @@ class _Talk:
             message = self._receive()
             if "method" in message:
                 self._answer(message)
-            elif message.get("id") == number:
+            elif is_number(message.get("id"), number):
                 return _result(method, message)
 
     def notify(self, method: str) -> None:
@@ -151,7 +156,10 @@ class _Talk:
         return [line[:_LINE].decode("utf-8", "replace") for line in lines][-_STDERR_LINES:]
 
     def _drain(self) -> None:
-        # A server that has just died may have said why.
+        # A server that has just died may have said why. Its output may be endless: left alone.
+        for key in list(self._selector.get_map().values()):
+            if key.data != "err":
+                self._selector.unregister(key.fileobj)
         ends = time.monotonic() + _GRACE
         while self._selector.get_map() and time.monotonic() < ends:
             if not self._turn(0.05):
@@ -168,6 +176,8 @@ class _Talk:
         self._send(reply)
 
     def _send(self, message: Mapping[str, Any]) -> None:
+        if len(self._to_send) > _UNREAD:
+            raise CaptureFailed("the server asks on and on, and does not read the answers")
         self._to_send += json.dumps(message).encode() + b"\n"
         if self._stdin is not None:
             with contextlib.suppress(KeyError):
@@ -187,9 +197,12 @@ class _Talk:
         if not line.strip():
             return None
         try:
-            value: object = json.loads(line)
-        except (ValueError, RecursionError):
-            value = None
+            value: object = strict_json(line, RECORD_LEVELS)
+        except BadDocument as error:
+            value = _leniently(line)
+            # An answer is kept, and must be read again. Of the rest the method and the id are used.
+            if is_object(value) and "method" not in value:
+                raise CaptureFailed(f"the server's answer cannot be used: {error}") from None
         if is_object(value):
             return value
         self._garbage += 1
@@ -203,6 +216,8 @@ class _Talk:
             raise CaptureFailed(f"the server did not answer within {self._seconds:g} s")
         if len(self._received) > MAX_MESSAGE:
             raise CaptureFailed(f"a message of the server is larger than {MAX_MESSAGE >> 20} MiB")
+        if self._output > MAX_OUTPUT:
+            raise CaptureFailed(f"the server wrote more than {MAX_OUTPUT >> 20} MiB")
         self._turn(left)
         if not self._is_open and b"\n" not in self._received:
             raise CaptureFailed("the server ended before it had listed its tools")
@@ -217,6 +232,7 @@ class _Talk:
                 case "out":
                     data = self._read(key)
                     self._received += data
+                    self._output += len(data)
                     self._is_open = bool(data) or key.fd in self._selector.get_map()
                 case _:
                     self._hear(self._read(key))
@@ -253,22 +269,41 @@ class _Talk:
 
     def end(self) -> None:
         """Close the pipes, and end the process and all it started, whatever it does."""
+        try:
+            self._close()
+            self._wait_for_end()
+        finally:
+            # Also what it left behind in its session, and whatever interrupts the waiting.
+            self._signal(signal.SIGKILL)
+            self._process.wait()
+
+    def _close(self) -> None:
         self._selector.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        for number in (None, signal.SIGTERM, signal.SIGKILL):
-            if number is not None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_GRACE)
-                break
-        # What it left behind in its session would otherwise live on.
+
+    def _wait_for_end(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+            return
+        self._signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+
+    def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+            os.killpg(self._process.pid, number)
+
+
+def _leniently(line: bytes) -> object:
+    """What a decoder makes of a line that takes any number and any text; None if nothing."""
+    try:
+        value: object = json.loads(line.decode("utf-8", "replace"), parse_int=float)
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def _result(method: str, message: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     import zstandard
 
 WINDOW = 64 * 1024 * 1024
-# A block of 128 KiB can come of four bytes: what is fed at once bounds what comes out.
-_FED = 4096
+# A block of 128 KiB can come of four bytes: what is fed at once bounds what comes out, to 16 MiB.
+_FED = 512
+# No log of records shrinks to a thousandth: what does was made to fill the memory of its readers.
+_RATIO = 1000
+_SMALL = 64 * 1024 * 1024
 
 
 class _Stream:
@@ -35,6 +38,7 @@ class _Stream:
         self._log = log
         self._progress = progress
         self._position = 0
+        self._plain_bytes = 0
         self.was_cut = False
 
     def blocks(self) -> Iterator[bytes]:
@@ -42,15 +46,12 @@ class _Stream:
 
         Raises:
             OSError: the file could not be read.
-            NotALog: the compression is damaged or needs too large a window.
+            NotALog: the compression is damaged, needs too large a window or hides too much.
         """
         frame = self._decompressor.decompressobj()
         gathered: list[bytes] = []
         size = 0
-        while data := self._log.read(self._position, _FED):
-            self._position += len(data)
-            if self._progress is not None:
-                self._progress(len(data))
+        for data in self._fed():
             while data:
                 if frame.eof:
                     frame = self._decompressor.decompressobj()
@@ -63,11 +64,24 @@ class _Stream:
         self.was_cut = not frame.eof
         yield b"".join(gathered)
 
+    def _fed(self) -> Iterator[bytes]:
+        while data := self._log.read(self._position, BLOCK):
+            if self._progress is not None:
+                self._progress(len(data))
+            for start in range(0, len(data), _FED):
+                piece = data[start : start + _FED]
+                self._position += len(piece)
+                yield piece
+
     def _plain(self, frame: zstandard.ZstdDecompressionObj, data: bytes) -> bytes:
         try:
-            return frame.decompress(data)
+            plain = frame.decompress(data)
         except (self._error, MemoryError) as error:
             raise NotALog(f"cannot be decompressed: {error}") from None
+        self._plain_bytes += len(plain)
+        if self._plain_bytes > max(_SMALL, _RATIO * self._position):
+            raise NotALog(f"would be more than {_RATIO:,} times as large when decompressed")
+        return plain
 
 
 def read_compressed(
@@ -96,7 +110,7 @@ def read_compressed(
         tail = Tail()
         for block in chain((first,), blocks):
             tail = finish(read_lines(block, tail, adapter, table.losses))
-        read_open_end(tail, adapter, table.losses)
+        read_open_end(tail, adapter, table)
         table.losses.cut_tails = int(table.losses.cut_tails or stream.was_cut)
         return Kept("zst", table, stat)
 

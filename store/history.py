@@ -15,7 +15,7 @@ from fabricd.store.versions import UNREADABLE, is_of_another
 
 VERSION = 1
 # Another one whenever an adapter, the table or the judging reads the same log otherwise.
-ADAPTERS = "history/1"
+ADAPTERS = "history/2"
 MAX_BYTES = 1024 * 1024 * 1024
 
 

@@ -29,7 +29,7 @@ from fabricd.core.resume import (
     second_look,
 )
 from fabricd.core.sessions.adapting import Adapter
-from fabricd.core.sessions.lines import read_lines, read_open_end
+from fabricd.core.sessions.lines import read_lines, read_records, records_of_open_end
 from fabricd.core.sessions.records import BLOCK, Malformed, Tail
 from fabricd.core.sessions.sniff import HEAD, sniff
 from fabricd.core.steps import finish
@@ -52,6 +52,9 @@ class Kept(Struct, frozen=True):
     """What is kept of a log.
 
     Attributes:
+        table: what its ended lines say, or all of a log that is read whole.
+        open_ended: the same with an unterminated last line that is complete; None without one. It
+            is never read on from: that line may still become another.
         seen: the file as it was read.
         mark: how far it was read, of a log that grows.
         skipping: a record over the cap was being dropped at the mark.
@@ -64,6 +67,12 @@ class Kept(Struct, frozen=True):
     mark: Mark | None = None
     skipping: bool = False
     memory: bytes = b""
+    open_ended: CallTable | None = None
+
+    @property
+    def shown(self) -> CallTable:
+        """All that the log says now."""
+        return self.table if self.open_ended is None else self.open_ended
 
 
 def adapter_for(agent: AgentName, recorder: Recorder) -> Adapter:
@@ -199,12 +208,15 @@ def _read_on(log: OpenLog, known: Kept, judge: Judge, progress: Progress | None)
         position += len(chunk)
         if progress is not None:
             progress(len(chunk))
-    read_open_end(tail, adapter, table.losses)
+    open_ended = None
+    if records := records_of_open_end(tail, table.losses):
+        open_ended = _copy(table)
+        read_records(records, adapter_for(table.agent, Recorder(open_ended, judge)), open_ended)
     seen = msgspec.structs.replace(log.stat(), size=position)
     where, size = middle_of(tail.offset)
     middle = log.read(where, size) if size else b""
     mark = trail.mark(seen, tail.offset, middle, time.time_ns())
-    return Kept("lines", table, seen, mark, tail.skipping)
+    return Kept("lines", table, seen, mark, tail.skipping, open_ended=open_ended)
 
 
 def _copy(table: CallTable) -> CallTable:

@@ -49,14 +49,24 @@ _WAL = 2
 _CACHED = 256
 _BEFORE_ALL = -(2**63)
 
-_CHANGED = """
-SELECT rowid, id, message_id, session_id, time_updated, CAST(data AS BLOB) FROM part
-WHERE rowid > ? OR time_updated >= ? ORDER BY rowid
+# What is over the cap is not even fetched.
+_PART = """
+SELECT rowid, id, message_id, session_id, time_updated, length(CAST(data AS BLOB)),
+    CASE WHEN length(CAST(data AS BLOB)) <= ?1 THEN CAST(data AS BLOB) END
+FROM part
 """
-_ONE = """
-SELECT rowid, id, message_id, session_id, time_updated, CAST(data AS BLOB) FROM part WHERE id = ?
+_CHANGED = f"{_PART} WHERE rowid > ?2 OR time_updated >= ?3 ORDER BY rowid"
+_ONE = f"{_PART} WHERE id = ?2"
+_MESSAGE = """
+SELECT CAST(data AS BLOB) FROM message WHERE id = ?2 AND length(CAST(data AS BLOB)) <= ?1
 """
-_Row: TypeAlias = tuple[int, object, object, object, object, bytes | None]
+# A view or a virtual table, which could be without end, has no page of its own.
+_TABLES = """
+SELECT count(*) FROM sqlite_master
+WHERE name IN ('part', 'message', 'session') AND type = 'table' AND rootpage > 0
+"""
+_UNKNOWN = "has a schema that is not known"
+_Row: TypeAlias = tuple[int, object, object, object, object, int | None, bytes | None]
 
 
 class _Mark(Struct, frozen=True):
@@ -131,6 +141,8 @@ def _attempt(
 ) -> StorePass:
     try:
         with closing(_connect(path, is_alone)) as connection:
+            if connection.execute(_TABLES).fetchone() != (3,):
+                return Unread(f"{_UNKNOWN}: no tables part, message and session")
             if table is not None and before is not None and (own := copy_of(table)) is not None:
                 try:
                     reading = _Pass(connection, own, before, judge, progress)
@@ -190,7 +202,7 @@ class _Pass:
         waiting = list(self._parts.open())
         mark, fresh = self._changed()
         for part_id in waiting:
-            for row in self._connection.execute(_ONE, (part_id,)):
+            for row in self._connection.execute(_ONE, (MAX_RECORD, part_id)):
                 self._enter(row)
         self._connection.execute("COMMIT")
         if self._mark.parts + fresh != mark.parts:
@@ -215,7 +227,7 @@ class _Pass:
         mark, fresh, since = self._mark, 0, self._mark.watermark
         since = since if since == _BEFORE_ALL else since - SLACK_MS
         last, part, watermark = mark.row, mark.part, mark.watermark
-        for row in self._connection.execute(_CHANGED, (mark.row, since)):
+        for row in self._connection.execute(_CHANGED, (MAX_RECORD, mark.row, since)):
             if row[0] > mark.row:
                 fresh += 1
                 last, part = row[0], text_of(row[1])
@@ -225,22 +237,21 @@ class _Pass:
         return _Mark(watermark, last, part, parts), fresh
 
     def _enter(self, row: _Row) -> None:
-        _, part_id, message, session, _, data = row
-        if data is None or not may_be_call(data):
+        _, part_id, message, session, _, size, data = row
+        if data is None:
+            self._recorder.losses.overlong_lines += size is not None and row[0] > self._mark.row
+            return
+        if not may_be_call(data):
             return
         if self._progress is not None:
             self._progress(len(data))
-        if len(data) > MAX_RECORD:
-            self._recorder.losses.overlong_lines += row[0] > self._mark.row
-            return
         told, place = self._message(text_of(message)), self._session(text_of(session))
         self._parts.enter(text_of(part_id), data, told, place)
 
     def _message(self, message: str) -> Message:
         found = self._messages.get(message)
         if found is None:
-            query = "SELECT CAST(data AS BLOB) FROM message WHERE id = ?"
-            row = self._connection.execute(query, (message,)).fetchone()
+            row = self._connection.execute(_MESSAGE, (MAX_RECORD, message)).fetchone()
             found = _message_in(row[0] if row is not None else None)
             _cache(self._messages, message, found)
         return found
@@ -324,6 +335,6 @@ def _reason(error: sqlite3.Error) -> str:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return f"is damaged: {error}"
         case sqlite3.SQLITE_ERROR:
-            return f"has a schema that is not known: {error}"
+            return f"{_UNKNOWN}: {error}"
         case _:
             return f"cannot be read: {error}"

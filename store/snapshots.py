@@ -20,7 +20,7 @@ from fabricd.core.canonical import digest
 from fabricd.core.documents import BadDocument, strict_json
 from fabricd.core.history.calls import UNDATED, AgentName
 from fabricd.core.history.judging import Snapshot
-from fabricd.core.history.recorder import milliseconds
+from fabricd.core.history.recorder import END_OF_TIME, milliseconds
 from fabricd.core.model import Digest
 from fabricd.core.nesting import SCHEMA_LEVELS
 from fabricd.store.atomic import write_atomic
@@ -36,7 +36,6 @@ MAX_FILES = 1000
 _LEVELS = SCHEMA_LEVELS + 3
 _SUFFIX = ".json"
 _PATIENCE = 5.0
-_LAST = 253402300799999
 
 
 class DamagedSnapshot(RuntimeError):
@@ -218,7 +217,7 @@ def keep(homes: Homes, seen: Filed) -> Kept:
         AlreadyHeld: another process keeps snapshots, and went on for seconds.
         OSError: it could not be written.
     """
-    if not 0 <= seen.first <= seen.last <= _LAST:
+    if not 0 <= seen.first <= seen.last < END_OF_TIME:
         raise ValueError("expected an interval that begins no later than it ends")
     seen = msgspec.structs.replace(seen, tools=dict(sorted(seen.tools.items())))
     key = seen.digest
@@ -228,6 +227,23 @@ def keep(homes: Homes, seen: Filed) -> Kept:
         return _kept(homes, path, seen, key)
     finally:
         ownership.close()
+
+
+def remove(homes: Homes, filed: Filed) -> bool:
+    """Remove a snapshot; False where it is gone already.
+
+    Raises:
+        AlreadyHeld: another process keeps snapshots, and went on for seconds.
+        OSError: it could not be removed.
+    """
+    ownership = hold(homes.surfaces / ".lock", seconds=_PATIENCE)
+    try:
+        path_of(homes, filed.agent, filed.digest).unlink()
+    except FileNotFoundError:
+        return False
+    finally:
+        ownership.close()
+    return True
 
 
 def _kept(homes: Homes, path: Path, seen: Filed, key: str) -> Kept:

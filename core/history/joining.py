@@ -63,11 +63,8 @@ class _Family:
         self._roots: dict[str, str] = {}
         self._ended = _ended(tables)
         self._ambiguous = _ambiguous(tables, self)
-        self.orphans: dict[int, tuple[int, bool]] = {}
-        for table in tables:
-            for ident, (outcome, answered) in table.orphans.items():
-                before, was = self.orphans.get(ident, (UNKNOWN, False))
-                self.orphans[ident] = (max(outcome, before), answered or was)
+        self.orphans = _orphans(tables)
+        self._claims: dict[int, _Kept | None] = {}
 
     def root(self, session: str) -> str:
         """The session that a family of forks goes back to; of a circle its least member."""
@@ -82,10 +79,27 @@ class _Family:
 
     def is_left_behind(self, row: Row, table: CallTable) -> bool:
         """Whether a row is an older state of a call that another log tells whole."""
-        if row.answered or not self._ended:
+        if row.answered or row.weak or not self._ended:
             return False
         names = table.names
         return (row.ident, names[row.tool], names[row.session]) in self._ended
+
+    def claim(self, row: Row, found: _Kept) -> None:
+        """Note which call has the id of a result that has no call in its own log."""
+        if not row.weak and row.ident in self.orphans:
+            if self._claims.setdefault(row.ident, found) is not found:
+                self._claims[row.ident] = None
+
+    def settle(self) -> None:
+        """End the calls whose result stands in another log.
+
+        An id of several calls tells nothing of any, and what the copies of a call say comes first.
+        """
+        for ident, found in self._claims.items():
+            outcome, is_answer = self.orphans[ident]
+            if found is not None and found.outcome == UNKNOWN:
+                found.outcome = outcome
+                found.answered = found.answered or is_answer
 
     def key(self, key: bytes, row: Row, table: CallTable) -> bytes:
         """The key of a row among all tables."""
@@ -94,6 +108,15 @@ class _Family:
         if row.ident in self._ambiguous:
             return within(key, self.root(table.names[row.session]))
         return key
+
+
+def _orphans(tables: Iterable[CallTable]) -> dict[int, tuple[int, bool]]:
+    found: dict[int, tuple[int, bool]] = {}
+    for table in tables:
+        for ident, (outcome, answered) in table.orphans.items():
+            before, was = found.get(ident, (UNKNOWN, False))
+            found[ident] = (max(outcome, before), answered or was)
+    return found
 
 
 def _ended(tables: Iterable[CallTable]) -> frozenset[tuple[int, str, str]]:
@@ -107,7 +130,7 @@ def _ended(tables: Iterable[CallTable]) -> frozenset[tuple[int, str, str]]:
         for table in tables
         if table.agent == "opencode"
         for row in table.calls.values()
-        if row.answered
+        if row.answered and not row.weak
     )
 
 
@@ -160,11 +183,15 @@ def join_steps(tables: Sequence[CallTable]) -> Steps[list[Call]]:
                 chain.append(None)
             else:
                 key = family.key(own, row, table)
-                chain.append(_keep(kept, key, row, table, position, family))
+                found = _keep(kept, key, row, table, position)
+                if family.orphans:
+                    family.claim(row, found)
+                chain.append(found)
             done += 1
             if done % OPERATIONS == 0:
                 yield
         chains.append(chain)
+    family.settle()
     for table, chain in zip(tables, chains, strict=True):
         yield from _mark_retries(table, chain)
     return [_call(each) for each in kept.values()]
@@ -176,12 +203,8 @@ def _keep(
     row: Row,
     table: CallTable,
     position: int,
-    family: _Family,
 ) -> _Kept:
     outcome, answered = row.outcome, row.answered
-    if family.orphans and not row.weak and row.ident in family.orphans:
-        late, is_answer = family.orphans[row.ident]
-        outcome, answered = max(outcome, late), answered or is_answer
     recorded = (row.recorded, row.refused)
     before = kept.get(key)
     if before is None:

@@ -7,6 +7,7 @@ two such snapshots disagree, a call is invalid only if all of them reject it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -15,10 +16,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from fabricd.core.canonical import digest
 from fabricd.core.history.calls import INVALID, NO_SCHEMA, UNDATED, UNDECLARED, VALID, Row
 from fabricd.core.history.malformation import NOT_JSON, UNKNOWN_TOOL, malformations
-from fabricd.core.javascript import NumberOutOfRange
 from fabricd.core.normalform.apply import Normalizer
 from fabricd.core.plain import is_object
 from fabricd.core.validation import Unjudgeable, Validator
@@ -27,7 +26,8 @@ __all__ = ["NOT_JSON", "Judge", "Snapshot"]
 
 Version: TypeAlias = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
 
-_NUMBER = re.compile(r"(\d{1,9})(?:\.|\Z)")
+_NUMBER = re.compile(r"([0-9]{1,18})(?:\.|\Z)")
+_LABEL = re.compile(r"[0-9]{1,18}")
 
 
 class Snapshot(Struct, frozen=True):
@@ -49,19 +49,25 @@ class Snapshot(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def version_key(version: str) -> Version:
-    """An order of versions as semantic versioning has it: `1.2.0-beta.3` before `1.2.0`."""
-    core, _, rest = version.strip().lstrip("v").partition("-")
+    """An order of versions as semantic versioning has it: `1.2.0-beta.3` before `1.2.0`.
+
+    `1.2` is `1.2.0`, and what follows a `+` says nothing.
+    """
+    core, _, rest = version.strip().lstrip("v").partition("+")[0].partition("-")
     numbers: list[int] = []
     position = 0
     while (found := _NUMBER.match(core, position)) is not None:
         numbers.append(int(found[1]))
         position = found.end()
-    labels = rest.split("+", 1)[0].split(".") if rest else []
-    return (
-        tuple(numbers),
-        not labels,
-        tuple((not word.isdigit(), int(word) if word.isdigit() else 0, word) for word in labels),
-    )
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers), not rest, tuple(_label(word) for word in rest.split(".") if rest)
+
+
+def _label(word: str) -> tuple[bool, int, str]:
+    # Numbers come before words.
+    is_number = _LABEL.fullmatch(word) is not None
+    return not is_number, int(word) if is_number else 0, "" if is_number else word
 
 
 def in_force(snapshot: Snapshot, version: str, at: int) -> bool:
@@ -169,6 +175,7 @@ def _together(found: Sequence[tuple[int, int, bool]]) -> tuple[int, int, bool]:
 
 
 def _digest(snapshot: Snapshot) -> str:
+    # Not the canonical digest, which rounds wide integers: a bound may differ only there.
     value = [
         snapshot.agent,
         dict(snapshot.tools),
@@ -176,7 +183,4 @@ def _digest(snapshot: Snapshot) -> str:
         snapshot.seen,
         snapshot.covers,
     ]
-    try:
-        return digest(value)
-    except NumberOutOfRange:
-        return sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

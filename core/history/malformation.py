@@ -174,7 +174,7 @@ def _is_python_container(text: str) -> bool:
         return False
     try:
         value: object = ast.literal_eval(stripped)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return isinstance(value, (list, dict, tuple, set))
 

@@ -29,6 +29,8 @@ from fabricd.core.sessions.records import Malformed, exact_values_of, values_of
 ARGUMENT_LEVELS = 128
 _SHAPE = 1024
 _REMEMBERED = 64
+# Until then a moment is a date in every zone: 9999-12-30, in milliseconds.
+END_OF_TIME = 253_402_128_000_000
 _WEAK_IDS = frozenset({"", "REDACTED"})
 
 
@@ -54,7 +56,10 @@ def unparsed(raw: str) -> Arguments:
 
 
 def milliseconds(time: object) -> int:
-    """Milliseconds since the epoch of an RFC 3339 text or a number of milliseconds."""
+    """Milliseconds since the epoch of an RFC 3339 text or a number of milliseconds.
+
+    What no calendar has in every zone is `UNDATED`.
+    """
     if isinstance(time, str):
         try:
             found = datetime.fromisoformat(time)
@@ -62,10 +67,12 @@ def milliseconds(time: object) -> int:
             return UNDATED
         if found.tzinfo is None:
             return UNDATED
-        return max(UNDATED, round(found.timestamp() * 1000))
-    if isinstance(time, (int, float)) and not isinstance(time, bool) and 0 <= time < 2**53:
-        return int(time)
-    return UNDATED
+        at = round(found.timestamp() * 1000)
+    elif isinstance(time, (int, float)) and not isinstance(time, bool) and time >= 0:
+        at = int(min(time, END_OF_TIME))
+    else:
+        return UNDATED
+    return at if 0 <= at < END_OF_TIME else UNDATED
 
 
 class Recorder:
@@ -236,6 +243,9 @@ def _shape(arguments: Arguments) -> str:
     if not is_object(arguments.value):
         return "?"
     shape = signature(arguments.value)
+    if not shape.isascii():
+        # Half a pair of surrogates has no encoding in a checkpoint.
+        shape = shape.encode("utf-8", "replace").decode()
     return shape if len(shape) <= _SHAPE else shape[:_SHAPE] + "…"
 
 

@@ -7,6 +7,7 @@ in force, say) it keeps in the table's `context`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
@@ -14,9 +15,15 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from fabricd.core.history.recorder import Recorder
-from fabricd.core.sessions.records import Malformed
+from fabricd.core.sessions.records import BOM, Malformed
 
 T = TypeVar("T")
+
+# A pair of surrogate escapes, or one that stands alone, after any escaped backslashes.
+_SURROGATE = re.compile(
+    rb"(?<!\\)((?:\\\\)*)\\u[dD](?:[89abAB][0-9a-fA-F]{2}(\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|[89a-fA-F][0-9a-fA-F]{2})"
+)
 
 
 class Adapter(Protocol):
@@ -66,12 +73,27 @@ def struct_of(decoder: msgspec.json.Decoder[T], raw: bytes) -> T | None:
         Malformed: the text is no JSON, or nests too deep.
     """
     try:
+        return _decoded(decoder, raw)
+    except Malformed:
+        # A text that was cut inside a pair of surrogates: its half costs a character, not the line.
+        mended = _SURROGATE.sub(_mended, raw.removeprefix(BOM))
+        if mended == raw:
+            raise
+        return _decoded(decoder, mended)
+
+
+def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes) -> T | None:
+    try:
         return decoder.decode(raw)
     except msgspec.ValidationError:
         _require_json(raw)
         return None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise Malformed(str(error)) from None
+
+
+def _mended(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[2] else found[1] + rb"\ufffd"
 
 
 def _require_json(raw: bytes) -> None:

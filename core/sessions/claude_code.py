@@ -86,12 +86,17 @@ class ClaudeCode(TypedAdapter[_Row]):
                 self._message(found, nested.message, nested.timestamp or found.timestamp)
 
     def _message(self, row: _Row, message: _Message, time: object) -> None:
+        results: list[_Item] = []
         for item in message.content if isinstance(message.content, list) else ():
             if isinstance(item, _Item):
                 if item.type == "tool_use":
                     self._call(row, item, text_of(message.model), time)
                 elif item.type == "tool_result":
-                    self._result(row, item)
+                    results.append(item)
+        # What stands beside several results does not say which of them it is about.
+        is_aborted = len(results) == 1 and _was_interrupted(row.tool_use_result)
+        for item in results:
+            self._result(item, is_aborted)
 
     def _call(self, row: _Row, item: _Item, model: str, time: object) -> None:
         self._recorder.call(
@@ -115,9 +120,9 @@ class ClaudeCode(TypedAdapter[_Row]):
                 return unparsed(text_of(inner.tool_input.get("raw")))
         return self._recorder.arguments(found)
 
-    def _result(self, row: _Row, item: _Item) -> None:
+    def _result(self, item: _Item, is_aborted: bool) -> None:
         outcome = FAILED if item.is_error is True else SUCCEEDED
-        if _was_interrupted(row.tool_use_result):
+        if is_aborted:
             outcome = ABORTED
         self._recorder.result(text_of(item.tool_use_id), outcome)
 

@@ -49,6 +49,7 @@ class _Payload(Struct, frozen=True):
     id: Any = None
     call_id: Any = None
     name: Any = None
+    namespace: Any = None
     arguments: Raw | UnsetType = UNSET
     input: Any = None
     action: Raw | UnsetType = UNSET
@@ -75,7 +76,9 @@ class _Bare(Struct, frozen=True):
     id: Any = None
     call_id: Any = None
     name: Any = None
+    namespace: Any = None
     arguments: Raw | UnsetType = UNSET
+    input: Any = None
     action: Raw | UnsetType = UNSET
     instructions: Raw | UnsetType = UNSET
 
@@ -116,9 +119,9 @@ class Codex(TypedAdapter[_Line]):
 
     def _header(self, payload: _Payload) -> None:
         # Only the first header is the file's own: a fork repeats that of its parent.
-        if "session" in self._context:
-            return
         session = text_of(payload.id)
+        if "session" in self._context or not session:
+            return
         self._context["session"] = session
         self._context["project"] = text_of(payload.cwd)
         self._context["version"] = text_of(payload.cli_version)
@@ -133,9 +136,8 @@ class Codex(TypedAdapter[_Line]):
     def _item(self, payload: _Payload, time: object) -> None:
         kind = text_of(payload.type)
         if kind in _CALLS:
-            tool = text_of(payload.name) or kind
             given = self._arguments(kind, payload)
-            self._call(text_of(payload.call_id), tool, given, time)
+            self._call(_call_id(kind, payload), _tool(kind, payload), given, time)
         elif kind in _OUTPUTS:
             self._output(text_of(payload.call_id))
 
@@ -157,7 +159,7 @@ class Codex(TypedAdapter[_Line]):
             told("version", ""),
         )
 
-    def _arguments(self, kind: str, payload: _Payload) -> Arguments:
+    def _arguments(self, kind: str, payload: _Payload | _Bare) -> Arguments:
         if kind == "custom_tool_call":
             text = text_of(payload.input)
             return Arguments(text, msgspec.json.encode(text)) if _is_text(text) else unparsed(text)
@@ -213,15 +215,27 @@ class Codex(TypedAdapter[_Line]):
             return
         kind = text_of(item.type)
         if kind in _CALLS:
-            raw = item.action if item.arguments is UNSET else item.arguments
-            tool = text_of(item.name) or kind
-            self._call(text_of(item.call_id), tool, self._given(raw), item.timestamp)
+            given = self._arguments(kind, item)
+            self._call(_call_id(kind, item), _tool(kind, item), given, item.timestamp)
         elif kind in _OUTPUTS:
             self._output(text_of(item.call_id))
         elif item.type is None and item.instructions is not UNSET:
-            if "session" not in self._context:
-                self._context["session"] = text_of(item.id)
-                self._recorder.session(text_of(item.id))
+            session = text_of(item.id)
+            if session and "session" not in self._context:
+                self._context["session"] = session
+                self._recorder.session(session)
+
+
+def _call_id(kind: str, item: _Payload | _Bare) -> str:
+    # A search is answered by the model's side: only the item itself has an id, in newer rollouts.
+    own = text_of(item.id) if kind == "web_search_call" else ""
+    return text_of(item.call_id) or own
+
+
+def _tool(kind: str, item: _Payload | _Bare) -> str:
+    """The name of a tool, with the server's in front where that has a member of its own."""
+    name, namespace = text_of(item.name) or kind, text_of(item.namespace)
+    return f"{namespace.rstrip('_')}__{name}" if namespace else name
 
 
 def _is_text(text: str) -> bool:

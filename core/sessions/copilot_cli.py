@@ -68,8 +68,7 @@ class CopilotCli(TypedAdapter[_Event]):
             case "assistant.message":
                 self._requests(data, found.timestamp)
             case "tool.execution_start":
-                name, model = text_of(data.tool_name), text_of(data.model)
-                self._call(text_of(data.tool_call_id), name, data.arguments, found.timestamp, model)
+                self._start(data, found.timestamp)
             case "tool.execution_complete":
                 self._complete(data)
             case "session.start" | "session.resume":
@@ -99,14 +98,23 @@ class CopilotCli(TypedAdapter[_Event]):
         for request in requests if isinstance(requests, list) else ():
             if isinstance(request, _Request):
                 call_id, name = text_of(request.tool_call_id), text_of(request.name)
-                self._call(call_id, name, request.arguments, time, text_of(data.model))
+                if not self._is_open(call_id):
+                    self._call(call_id, name, request.arguments, time, text_of(data.model))
+
+    def _is_open(self, call_id: str) -> bool:
+        """Whether a call with this id waits for its end; of an ended one the id may come again."""
+        key = self._recorder.table.ids.get(call_id)
+        return key is not None and not self._recorder.table.calls[key].answered
+
+    def _start(self, data: _Data, time: object) -> None:
+        # The id pairs the three records, also where a start tells other arguments than the request.
+        call_id, name = text_of(data.tool_call_id), text_of(data.tool_name)
+        if call_id not in self._recorder.table.ids:
+            self._call(call_id, name, data.arguments, time, text_of(data.model))
 
     def _call(
         self, call_id: str, tool: str, raw: Raw | UnsetType, time: object, model: str
     ) -> None:
-        # The id pairs the three records, also where a start tells other arguments than the request.
-        if call_id and call_id in self._recorder.table.ids:
-            return
         told = self._context.get
         self._recorder.call(
             call_id,
@@ -120,6 +128,6 @@ class CopilotCli(TypedAdapter[_Event]):
         )
 
     def _complete(self, data: _Data) -> None:
-        if isinstance(data.success, bool):
-            outcome = SUCCEEDED if data.success else FAILED
-            self._recorder.result(text_of(data.tool_call_id), outcome)
+        call_id = text_of(data.tool_call_id)
+        if call_id and isinstance(data.success, bool):
+            self._recorder.result(call_id, SUCCEEDED if data.success else FAILED)

@@ -1,20 +1,23 @@
 """A growing log as records: whole lines to the adapter, everything else counted.
 
 The same cut-proof splitting as the trace scan. A glued line holds several records, each complete;
-an unterminated last line is read at rest if it is complete, and read again once it has ended.
+an unterminated last line counts at rest if it is complete, and is read anew once it has ended.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 
-from fabricd.core.history.calls import Losses
+from fabricd.core.history.calls import CallTable, Losses
 from fabricd.core.javascript import WHITE_SPACE
 from fabricd.core.sessions.adapting import Adapter
 from fabricd.core.sessions.records import Block, Malformed, Tail, split
 from fabricd.core.steps import OPERATIONS, Steps
 
 _DECODER = json.JSONDecoder()
+_BLANK = re.compile(rb"[ \t\r\n\v\f]*\n")
 
 
 def read_lines(piece: bytes, tail: Tail, adapter: Adapter, losses: Losses) -> Steps[Tail]:
@@ -34,6 +37,9 @@ def _read_block(block: Block, adapter: Adapter, losses: Losses) -> Steps[None]:
         end = data.find(b"\n", position, high)
         line = data[position:end]
         position = end + 1
+        if not line or line.isspace():
+            position = _after_blank(data, position, high)
+            continue
         try:
             take(line)
         except Malformed:
@@ -43,9 +49,13 @@ def _read_block(block: Block, adapter: Adapter, losses: Losses) -> Steps[None]:
             yield
 
 
+def _after_blank(data: bytes, position: int, high: int) -> int:
+    """Where the blank lines end that follow a blank one: there may be millions."""
+    found = _BLANK.match(data, position, high)
+    return position if found is None else found.end()
+
+
 def _read_glued(line: bytes, adapter: Adapter, losses: Losses) -> None:
-    if not line.strip():
-        return
     records = _records_in(line)
     if records is None:
         losses.bad_lines += 1
@@ -77,20 +87,25 @@ def _records_in(line: bytes) -> list[bytes] | None:
     return records
 
 
-def read_open_end(tail: Tail, adapter: Adapter, losses: Losses) -> None:
-    """Read an unterminated last line that is complete, and say whether one was cut.
-
-    It is read once more when it has ended: the same records make the same entries.
-    """
+def records_of_open_end(tail: Tail, losses: Losses) -> list[bytes]:
+    """The records of an unterminated last line that is complete; says whether one was cut."""
     losses.cut_tails = 0
     if tail.skipping or not tail.data.strip():
-        return
+        return []
     records = _records_in(tail.data)
-    if records is None:
-        losses.cut_tails = 1
-        return
+    losses.cut_tails = int(records is None)
+    return records or []
+
+
+def read_records(records: Iterable[bytes], adapter: Adapter, table: CallTable) -> None:
+    """Read the records of an open end into a table that nobody reads on from."""
     try:
         for record in records:
             adapter.take(record)
     except Malformed:
-        losses.cut_tails = 1
+        table.losses.cut_tails = 1
+
+
+def read_open_end(tail: Tail, adapter: Adapter, table: CallTable) -> None:
+    """Read an unterminated last line into the table of a log that is read once, as a whole."""
+    read_records(records_of_open_end(tail, table.losses), adapter, table)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from fabricd.core.javascript import WHITE_SPACE, trim
 from fabricd.core.plain import is_object
 
+BOM = b"\xef\xbb\xbf"
 MAX_RECORD = 32 * 1024 * 1024
 BLOCK = 1 << 20
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
 
 from fabricd.core.history.calls import AgentName
 from fabricd.core.plain import is_object
+from fabricd.core.sessions.records import BOM
 
 HEAD = 64 * 1024
 _ROWS = 50
@@ -23,6 +25,7 @@ _FIRST_MEMBER = re.compile(rb'\s*\{\s*"([A-Za-z_]{1,40})"\s*:')
 _MEMBERS = re.compile(rb'"([A-Za-z_$]{1,40})"\s*:')
 _TYPE = re.compile(rb'"type"\s*:\s*"([a-z_.-]{1,40})"')
 _CLAUDE_MEMBERS = frozenset({"sessionId", "uuid", "parentUuid", "leafUuid", "messageId"})
+_EXPORT_MEMBERS = frozenset({"directory", "projectID", "sessionID"})
 _CODEX_TYPES = frozenset(
     {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
 )
@@ -42,15 +45,19 @@ def sniff(head: bytes) -> Found | None:
     Args:
         head: the first `HEAD` bytes of a file, or all of it.
     """
-    rows = 0
-    for row, is_whole in _rows(head):
-        found = _of_row(row) if is_whole else _of_start(row)
+    head = head.removeprefix(BOM)
+    is_spread = True
+    for index, (row, is_whole) in enumerate(islice(_rows(head), _ROWS)):
+        value = _object(row) if is_whole else None
+        if value is not None:
+            # A document on many lines starts with a line that is no record by itself.
+            is_spread = is_spread and index > 0
+            found = _of_value(value)
+        else:
+            found = None if is_whole else _of_cut_row(row)
         if found is not None:
             return found
-        rows += 1
-        if rows == _ROWS:
-            break
-    return _of_start(head) if head[:1] in (b"{", b" ", b"\n", b"\r", b"\t") else None
+    return _of_document(head) if is_spread else None
 
 
 def _rows(head: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -60,12 +67,12 @@ def _rows(head: bytes) -> Iterator[tuple[bytes, bool]]:
             yield line, index < len(lines) - 1 or len(head) < HEAD
 
 
-def _of_row(row: bytes) -> Found | None:
+def _object(row: bytes) -> Mapping[str, Any] | None:
     try:
         value: Any = json.JSONDecoder().raw_decode(row.decode("utf-8", "replace").strip())[0]
     except (ValueError, RecursionError):
         return None
-    return _of_value(value) if is_object(value) else None
+    return value if is_object(value) else None
 
 
 def _of_value(row: Mapping[str, Any]) -> Found | None:
@@ -86,6 +93,8 @@ def _of_value(row: Mapping[str, Any]) -> Found | None:
         return Found("copilot-cli")
     if _CLAUDE_MEMBERS.intersection(row):
         return Found("claude-code")
+    if kind == "gemini" and "id" in row and "timestamp" in row:
+        return Found("gemini-cli")
     if kind == "function_call" and "call_id" in row:
         return Found("codex")
     if kind in _PI_TYPES and "parentId" in row:
@@ -100,21 +109,30 @@ def _untyped(row: Mapping[str, Any]) -> Found | None:
     return Found("codex") if row.get("record_type") == "state" else None
 
 
-def _of_start(start: bytes) -> Found | None:
-    """The same of a record that goes on beyond the head, and of a document on many lines."""
+def _of_document(start: bytes) -> Found | None:
+    """The same of a document that goes on beyond the head or stands on many lines."""
     first = _FIRST_MEMBER.match(start)
     if first is None:
         return None
     names = {name.decode() for name in _MEMBERS.findall(start)}
     match first[1]:
-        case b"info" if "directory" in names or "messages" in names or "projectID" in names:
+        case b"info" if names & _EXPORT_MEMBERS:
             return Found("opencode", True)
-        case b"messages" if "projectHash" in names or "sessionId" in names:
+        case b"messages" if "projectHash" in names:
             return Found("gemini-cli", True)
-        case b"sessionId" | b"projectHash" if "projectHash" in names and "messages" in names:
+        case b"sessionId" | b"projectHash" if {"projectHash", "messages"} <= names:
             return Found("gemini-cli", True)
         case _:
-            return _of_members(names, _TYPE.search(start))
+            return None
+
+
+def _of_cut_row(start: bytes) -> Found | None:
+    """The same of a record that goes on beyond the head."""
+    found = _of_document(start)
+    if found is None and _FIRST_MEMBER.match(start) is not None:
+        names = {name.decode() for name in _MEMBERS.findall(start)}
+        found = _of_members(names, _TYPE.search(start))
+    return found
 
 
 def _of_members(names: set[str], kind: re.Match[bytes] | None) -> Found | None:

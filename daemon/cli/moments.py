@@ -31,8 +31,9 @@ def since(ctx: click.Context, param: click.Parameter, value: str | None) -> date
     """
     if value is None:
         return None
+    now = datetime.now().astimezone()
     try:
-        return moment(value, datetime.now().astimezone())
+        found = moment(value, now)
     except (ValueError, OverflowError):
         raise click.BadParameter(
             f"{value!r} is no moment: write 7d, 12h, 2w, a date such as 2026-11-01, or a time such "
@@ -40,3 +41,6 @@ def since(ctx: click.Context, param: click.Parameter, value: str | None) -> date
             ctx,
             param,
         ) from None
+    if found > now:
+        raise click.BadParameter(f"{value!r} lies in the future", ctx, param)
+    return found

@@ -240,6 +240,39 @@ def test_a_moment_that_is_none_is_said(cli: Cli, when: str) -> None:
     assert "Traceback" not in found.err
 
 
+def test_a_moment_to_come_is_said(cli: Cli) -> None:
+    cli("report", "--since", "9000-01-01").complains(2, "lies in the future")
+
+
+@pytest.mark.parametrize(
+    "when", ["9999-12-31T23:59:59Z", 253402300799999, 1.9e15, 0, "0001-01-01T00:00:00+14:00"]
+)
+def test_a_time_at_the_end_of_all_calendars_is_no_trouble(
+    cli: Cli, user: Path, place: Path, when: object
+) -> None:
+    log = place / "later" / "session.jsonl"
+    log.parent.mkdir()
+    item = {"type": "tool_use", "id": "later", "name": "Read", "input": {"a": "{{1}}"}}
+    row = {"sessionId": "s", "type": "assistant", "timestamp": when, "message": {"content": [item]}}
+    log.write_text(json.dumps(row) + "\n")
+    assert report(cli, "--path", log.parent)["agents"][0]["calls"] == 1
+    assert cli("report", "--all", "--path", log.parent).code == 0
+
+
+def test_a_log_that_breaks_its_adapter_hides_no_other(
+    cli: Cli, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("fabricd.core.sessions.codex.Codex.take", fail)
+    value = report(cli)
+    assert len(value["agents"]) == 5
+    assert {skip["reason"] for skip in value["skipped"] if "rollout" in skip["path"]} == {
+        "fabricd failed on it (ZeroDivisionError): please report this"
+    }
+
+
 def test_all_and_since_exclude_each_other(cli: Cli) -> None:
     assert cli("report", "--all", "--since", "7d").code == 2
 

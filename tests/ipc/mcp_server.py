@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+# What some libraries write for numbers that JSON has not.
+NOT_JSON = {"nan": float("nan"), "infinite": float("inf"), "long": 10**500}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
@@ -30,6 +34,8 @@ def page(mode: str, cursor: str | None) -> dict[str, Any]:
         return {"tools": tools(0, 1), "nextCursor": "again"}
     if mode == "odd":
         return {"tools": {"a": 1}}
+    if mode in NOT_JSON:
+        return {"tools": [{"name": "a", "inputSchema": {"minimum": NOT_JSON[mode]}}]}
     if mode == "unnamed":
         return {"tools": [{"inputSchema": SCHEMA}]}
     if mode != "pages" or cursor == "2":
@@ -52,6 +58,13 @@ def main(mode: str) -> None:
     if mode == "garbage":
         for _ in range(500):
             print("this is no message", flush=True)
+    if mode == "endless":
+        while True:
+            print("this is no message either" * 1000)
+    if mode == "stays":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        Path(sys.argv[2]).write_text(str(os.getpid()))
+        time.sleep(60)
     if mode == "child":
         if os.fork() == 0:
             time.sleep(60)
@@ -59,6 +72,11 @@ def main(mode: str) -> None:
         asked = json.loads(line)
         if mode == "hangs":
             time.sleep(60)
+        if mode == "logs":
+            send({"jsonrpc": "2.0", "method": "notifications/message", "params": float("nan")})
+        if mode == "asks on":
+            while True:
+                send({"jsonrpc": "2.0", "id": "x" * 10_000, "method": "ping"})
         if mode == "asks":
             send({"jsonrpc": "2.0", "id": "p", "method": "ping"})
             assert json.loads(sys.stdin.readline()) == {"jsonrpc": "2.0", "id": "p", "result": {}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ def run(mode: str, seconds: float = 10.0) -> module.Captured:
     return capture([sys.executable, str(SERVER), mode], "0", seconds)
 
 
-@pytest.mark.parametrize("mode", ["plain", "chatters", "floods", "asks"])
+@pytest.mark.parametrize("mode", ["plain", "chatters", "floods", "asks", "logs"])
 def test_a_server_lists_its_tools(mode: str) -> None:
     found = run(mode)
     assert ([tool["name"] for tool in found.tools], found.server) == (["tool_4", "tool_5"], "test")
@@ -38,6 +39,10 @@ def test_all_pages_are_asked_for() -> None:
         ("refuses", "not today"),
         ("loops", "do not end"),
         ("odd", "is no list"),
+        ("asks on", "does not read"),
+        ("nan", "NaN is not JSON"),
+        ("infinite", "Infinity is not JSON"),
+        ("long", "beyond the range of a double"),
     ],
 )
 def test_what_goes_wrong_is_said(mode: str, words: str) -> None:
@@ -65,6 +70,25 @@ def test_too_long_a_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         capture([sys.executable, "-c", long], "0", 5)
 
 
+def test_all_it_writes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_OUTPUT", 10)
+    with pytest.raises(CaptureFailed, match="wrote more than"):
+        run("pages")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_an_endless_output_is_not_kept_while_it_is_ended() -> None:
+    """Its standard error is waited for, and its output is read no more meanwhile."""
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom fabricd.ipc.capture import *\n"
+        "try: capture(sys.argv[1:], '0', 9)\nexcept CaptureFailed: pass\n"
+        "print(*Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[:1])"
+    )
+    command = [sys.executable, "-c", code, sys.executable, str(SERVER), "endless"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 120 * 1024
+
+
 @pytest.mark.parametrize("command", [["/nonexistent/server"], ["/tmp"], ["a\0b"]])
 def test_a_command_that_cannot_be_started(command: list[str]) -> None:
     with pytest.raises(NoSuchCommand):
@@ -72,6 +96,8 @@ def test_a_command_that_cannot_be_started(command: list[str]) -> None:
 
 
 def test_what_it_started_does_not_outlive_it() -> None:
-    run("child")
-    found = subprocess.run(["pgrep", "-f", "mcp_server.py child"], capture_output=True, text=True)
+    mark = f"of-{os.getpid()}"
+    capture([sys.executable, str(SERVER), "child", mark], "0", 10)
+    command = ["pgrep", "-f", f"mcp_server.py child {mark}"]
+    found = subprocess.run(command, capture_output=True, text=True)
     assert found.stdout == ""

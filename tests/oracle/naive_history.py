@@ -61,7 +61,8 @@ def claude(rows: list[Any]) -> tuple[str, Calls, Ends]:
                 calls.append((item["id"], item["name"], canonical(item["input"]), "", ""))
             elif item.get("type") == "tool_result":
                 result = row.get("toolUseResult")
-                if isinstance(result, dict) and result.get("interrupted") is True:
+                alone = sum(each.get("type") == "tool_result" for each in content) == 1
+                if alone and isinstance(result, dict) and result.get("interrupted") is True:
                     ends[item["tool_use_id"]].append("aborted")
                 else:
                     failed = item.get("is_error") is True
@@ -101,13 +102,14 @@ def codex(rows: list[Any]) -> tuple[str, Calls, Ends]:
                     given = canonical(json.loads(body["arguments"]))
                 except ValueError:
                     given = body["arguments"]
-                calls.append((body["call_id"], body["name"], given, "", ""))
+                server = f"{body['namespace']}__" if body.get("namespace") else ""
+                calls.append((body["call_id"], server + body["name"], given, "", ""))
             elif kind == "custom_tool_call":
                 calls.append((body["call_id"], body["name"], repr(body["input"]), "", ""))
             elif kind in ("web_search_call", "tool_search_call", "local_shell_call"):
                 given = canonical(body.get("arguments", body.get("action")))
-                weak = "" if body.get("call_id") else session
-                calls.append((body.get("call_id") or "", kind, given, weak, ""))
+                call_id = body.get("call_id") or body.get("id") or ""
+                calls.append((call_id, kind, given, "" if call_id else session, ""))
         elif row["type"] == "event_msg":
             if kind == "exec_command_end":
                 ends[body["call_id"]].append("succeeded" if body["exit_code"] == 0 else "failed")

@@ -196,6 +196,28 @@ def test_an_overlong_part_is_counted(database: Database, monkeypatch: pytest.Mon
     assert stored(read(database.path, first)).table.losses.overlong_lines == 1
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "CREATE VIEW part AS"
+        " WITH RECURSIVE n(rowid) AS (SELECT 1 UNION ALL SELECT rowid + 1 FROM n)"
+        " SELECT rowid, '' AS id, '' AS message_id, '' AS session_id, 1 AS time_updated,"
+        " '{}' AS data FROM n",
+        "CREATE VIRTUAL TABLE part USING fts5(id, message_id, session_id, time_updated, data)",
+        "CREATE TABLE part (id PRIMARY KEY, message_id, session_id, time_updated, data)"
+        " WITHOUT ROWID",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_table_is_not_read(database: Database, schema: str) -> None:
+    database.connection.execute("DROP TABLE part")
+    try:
+        database.connection.execute(schema)
+    except sqlite3.OperationalError as error:
+        pytest.skip(str(error))
+    assert "schema that is not known" in reason(read(database.path))
+
+
 def test_the_owner_writes_while_it_is_read(database: Database) -> None:
     stop = threading.Event()
 

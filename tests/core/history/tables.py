@@ -31,7 +31,7 @@ def read_table(
     for piece in pieces:
         adapter = make(Recorder(table, judge or Judge()))
         tail = finish(read_lines(piece, tail, adapter, table.losses))
-    read_open_end(tail, adapter, table.losses)
+    read_open_end(tail, adapter, table)
     return table
 
 

@@ -115,6 +115,27 @@ def test_a_result_in_another_log_ends_the_call_there() -> None:
     assert [(each.outcome, each.answered) for each in found] == [(FAILED, True), (FAILED, False)]
 
 
+def test_a_result_in_another_log_overturns_no_answer() -> None:
+    late = Log(session="z")
+    late.recorder.result("c", FAILED)
+    (found,) = joined(Log().call("c", SUCCEEDED).table, late.table)
+    assert found.outcome == SUCCEEDED
+
+
+def test_a_result_with_the_id_of_several_calls_tells_of_none() -> None:
+    late = Log(session="z")
+    late.recorder.result("c", FAILED)
+    tables = [Log().call("c").table, Log(session="b").call("c", args={"b": 2}).table, late.table]
+    for some in (tables, tables[::-1]):
+        assert [each.outcome for each in joined(*some)] == [UNKNOWN, UNKNOWN]
+
+
+def test_an_opencode_call_with_a_redacted_id_is_never_left_behind() -> None:
+    running = Log("opencode", "s1").call("REDACTED", args={}).table
+    ended = Log("opencode", "s1").call("REDACTED", FAILED, args={"a": 1}).table
+    assert [each.outcome for each in joined(running, ended)] == [UNKNOWN, FAILED]
+
+
 def test_a_retry_follows_a_failed_call_of_the_same_tool_in_the_same_session() -> None:
     log = Log().call("1", FAILED).call("2", SUCCEEDED, tool="u").call("3", SUCCEEDED, args={"b": 1})
     log.call("4", SUCCEEDED)

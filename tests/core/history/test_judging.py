@@ -115,6 +115,20 @@ def test_the_order_of_versions() -> None:
     assert sorted(reversed(ordered), key=version_key) == ordered
 
 
+@pytest.mark.parametrize(
+    ("left", "right"), [("1.2", "1.2.0"), ("v1.2.0+abc", "1.2.0"), ("1.0.0-a.1+b", "1.0.0-a.1")]
+)
+def test_equal_versions(left: str, right: str) -> None:
+    assert version_key(left) == version_key(right)
+
+
+@pytest.mark.parametrize("label", ["²", "٣", "9" * 5000, "9" * 18])
+def test_any_label_has_a_place(label: str) -> None:
+    first, version, last = f"1.0.0-{label}", "1.0.0", f"{label}.0.0"
+    assert in_force(Snapshot("pi", {}, (first, version)), version, UNDATED)
+    assert sorted([first, version, last], key=version_key)[0] != version
+
+
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(-1, 99))
 def test_no_version_is_too_strange(first: str, version: str, at: int) -> None:
     in_force(Snapshot("pi", {}, (first, first), seen=(0, 50)), version, at)

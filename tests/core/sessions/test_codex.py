@@ -118,6 +118,28 @@ def test_a_call_without_an_id_belongs_to_its_session_and_its_forks() -> None:
     assert len(joined(parent, fork, other)) == 2
 
 
+def test_a_search_is_told_apart_by_the_id_of_its_item() -> None:
+    searches = [
+        line("response_item", type="web_search_call", action={"query": "q"}, **more)
+        for more in ({"id": "ws_1"}, {"id": "ws_2"}, {"id": "ws_1"}, {})
+    ]
+    assert len(joined(read(meta(), *searches))) == 3
+
+
+def test_half_a_pair_of_surrogates_costs_no_line() -> None:
+    broken = output("c1", "\ud83d")
+    patch = line("response_item", type="custom_tool_call", name="p", call_id="c2", input="x\ud83d")
+    data = "".join(json.dumps(row) + "\n" for row in (meta(), call("c1"), broken, patch))
+    table = read_table("codex", Codex, [data.encode()])
+    assert (len(table.calls), table.losses.bad_lines) == (2, 0)
+    assert sorted(found.answered for found in joined(table)) == [False, True]
+
+
+def test_a_header_without_an_id_is_nobodys() -> None:
+    nameless = line("session_meta", id=None, cwd="/x")
+    assert joined(read(nameless, meta(), call("c1")))[0].session == "P"
+
+
 def test_arguments_that_are_no_json() -> None:
     broken = call("c1")
     broken["payload"]["arguments"] = '{"cmd": "ls"'
@@ -170,6 +192,11 @@ def test_the_oldest_rollouts_have_bare_items() -> None:
     ]  # fmt: skip
     (found,) = joined(read(*rows))
     assert (found.session, found.tool, found.answered, found.at) == ("old", "shell", True, -1)
+
+
+def test_bare_items_of_free_text_differ_by_their_text() -> None:
+    items = [{"type": "custom_tool_call", "name": "p", "call_id": "c", "input": i} for i in "ab"]
+    assert len(joined(read(*items))) == 2
 
 
 ids = st.sampled_from(["c1", "c2", ""])

@@ -67,6 +67,20 @@ def test_a_start_with_other_arguments_is_the_same_call() -> None:
     assert len(joined(read(request("c"), begun("c", {"a": 1, "b": 2}), done("c")))) == 1
 
 
+def test_an_id_that_comes_again_after_its_end_is_another_call() -> None:
+    again = event(
+        "assistant.message", toolRequests=[{"toolCallId": "c", "name": "edit", "arguments": {}}]
+    )
+    rows = [request("c"), begun("c"), done("c"), again, begun("c", {}), done("c", False)]
+    found = {each.tool: each.outcome for each in joined(read(*rows))}
+    assert found == {"bash": SUCCEEDED, "edit": FAILED}
+
+
+def test_a_completion_without_an_id_answers_nobody() -> None:
+    table = read(request(""), begun(""), done("", False))
+    assert (len(table.calls), table.orphans) == (1, {})
+
+
 @pytest.mark.parametrize(
     ("record", "outcome"),
     [

@@ -49,6 +49,12 @@ LINE = Found("gemini-cli")
         ([{k: v for k, v in CHAT.items() if k != "messages"}, {"id": "1"}], LINE),
         ([{"version": 1, "entries": [{"sessionId": "s", "messageCount": 3}]}], None),
         ([{"name": "package", "type": "module"}], None),
+        (
+            [{"display": "x", "pastedContents": {"1": {"type": "text"}}, "sessionId": "s"}],
+            None,
+        ),
+        ([{"sessionId": "s", "startTime": "t", "chatMessages": [{"type": "user"}]}], None),
+        ([{"info": {"title": "x"}, "messages": {}, "paths": {}}], None),
         ([{"messages": []}], None),
         ([[1]], None),
         ([], None),
@@ -79,6 +85,16 @@ def test_documents_however_they_are_written_and_however_long(
 )
 def test_a_first_line_beyond_the_head(row: dict[str, Any], agent: str) -> None:
     assert sniff(lines(row)[:HEAD]) == Found(agent)  # type: ignore[arg-type]  # one of the literals
+
+
+def test_an_empty_object_on_a_line_of_its_own_makes_no_rows_of_a_document() -> None:
+    document = {"info": {"id": "x", "directory": "/w", "list": [{}, {}]}, "messages": []}
+    assert sniff(json.dumps(document, indent=2).encode()) == Found("opencode", True)
+
+
+def test_a_description_of_an_interface_is_no_export() -> None:
+    other = {"info": {"title": "x", "version": "1"}, "components": {"messages": {"type": "y"}}}
+    assert sniff(json.dumps(other, indent=2).encode()) is None
 
 
 def test_a_damaged_first_line_hides_nothing() -> None:
