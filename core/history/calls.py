@@ -24,7 +24,7 @@ AGENTS: tuple[AgentName, ...] = (
     "gateway",
 )
 
-# Those whose logs are read; the gateway has none yet.
+# Those that call tools themselves; the gateway's log says of its calls what was declared.
 READ_AGENTS = tuple(agent for agent in AGENTS if agent != "gateway")
 
 # Outcomes in the order in which one copy's outcome gives way to another's.
@@ -51,6 +51,7 @@ class Row(Struct, array_like=True, gc=False):
         weak: the id says little, so that the session joins the key.
         recorded, refused: the operations that a trace beside the result recorded, and how many of
             them were rejected.
+        repaired: it was repaired on its way.
     """
 
     tool: int
@@ -68,6 +69,7 @@ class Row(Struct, array_like=True, gc=False):
     weak: bool = False
     recorded: int = 0
     refused: int = 0
+    repaired: bool = False
 
 
 class Losses(Struct, gc=False):

@@ -40,6 +40,7 @@ class Call(Struct, gc=False):
     files: tuple[int, ...]
     is_retry: bool = False
     churn: int = 0
+    repaired: bool = False
 
 
 class _Kept(Struct):
@@ -268,4 +269,5 @@ def _call(found: _Kept) -> Call:
         tuple(found.files),
         found.is_retry,
         found.churn,
+        row.repaired,
     )

@@ -27,6 +27,7 @@ __all__ = ["NOT_JSON", "Judge", "Snapshot"]
 Version: TypeAlias = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
 
 _NUMBER = re.compile(r"([0-9]{1,18})(?:\.|\Z)")
+_REMEMBERED = 4096
 _LABEL = re.compile(r"[0-9]{1,18}")
 
 
@@ -72,11 +73,25 @@ def _label(word: str) -> tuple[bool, int, str]:
 
 def in_force(snapshot: Snapshot, version: str, at: int) -> bool:
     """Whether a snapshot may judge a call of that agent version, made at that moment."""
-    if snapshot.versions is not None and version:
-        first, last = snapshot.versions
-        if version in (first, last):
-            return True
-        return version_key(first) <= version_key(version) <= version_key(last)
+    if _goes_by_version(snapshot, version):
+        return _has_version(snapshot, version)
+    return _has_seen(snapshot, at)
+
+
+def _goes_by_version(snapshot: Snapshot, version: str) -> bool:
+    return snapshot.versions is not None and version != ""
+
+
+def _has_version(snapshot: Snapshot, version: str) -> bool:
+    if snapshot.versions is None:
+        return False
+    first, last = snapshot.versions
+    if version in (first, last):
+        return True
+    return version_key(first) <= version_key(version) <= version_key(last)
+
+
+def _has_seen(snapshot: Snapshot, at: int) -> bool:
     if snapshot.seen is None or at == UNDATED:
         return False
     return snapshot.seen[0] <= at <= snapshot.seen[1]
@@ -118,12 +133,20 @@ class _Tool:
         return self._normalizer.apply(args).changed
 
 
+class _Known(Struct, frozen=True):
+    """The schemas of a tool that judge calls of an agent version: at any time, and at some."""
+
+    always: tuple[_Tool, ...]
+    at_times: tuple[tuple[Snapshot, _Tool], ...]
+
+
 class Judge:
     """Every snapshot at hand. `digest` is another one whenever a verdict could be another one."""
 
     def __init__(self, snapshots: Iterable[Snapshot] = ()) -> None:
         self._tools: dict[tuple[str, str], list[tuple[Snapshot, _Tool]]] = {}
         self._covering: dict[str, list[Snapshot]] = {}
+        self._by_version: dict[tuple[str, str, str], _Known] = {}
         digests: list[str] = []
         for snapshot in snapshots:
             compiled: dict[str, _Tool] = {}
@@ -138,16 +161,29 @@ class Judge:
     def judge(self, row: Row, agent: str, tool: str, args: object, version: str) -> None:
         """Write into a row what the schema of its time says of its arguments."""
         row.verdict, row.kinds, row.repairable = NO_SCHEMA, 0, False
-        known = [
-            found
-            for snapshot, found in self._tools.get((agent, tool), ())
-            if in_force(snapshot, version, row.at)
-        ]
-        if not known:
+        known = self._by_version.get((agent, tool, version)) or self._known(agent, tool, version)
+        tools = known.always
+        if known.at_times:
+            at_times = (found for snapshot, found in known.at_times if _has_seen(snapshot, row.at))
+            tools = (*tools, *at_times)
+        if not tools:
             if self._is_uncovered(agent, tool, version, row.at):
                 self.undeclared(row)
             return
-        row.verdict, row.kinds, row.repairable = _together([each.judged(args) for each in known])
+        row.verdict, row.kinds, row.repairable = _together([each.judged(args) for each in tools])
+
+    def _known(self, agent: str, tool: str, version: str) -> _Known:
+        found = self._tools.get((agent, tool), ())
+        always = [
+            schema
+            for snapshot, schema in found
+            if _goes_by_version(snapshot, version) and _has_version(snapshot, version)
+        ]
+        at_times = [each for each in found if not _goes_by_version(each[0], version)]
+        known = _Known(tuple(always), tuple(at_times))
+        if len(self._by_version) < _REMEMBERED:
+            self._by_version[agent, tool, version] = known
+        return known
 
     def _is_uncovered(self, agent: str, tool: str, version: str, at: int) -> bool:
         return any(

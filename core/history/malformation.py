@@ -49,6 +49,11 @@ def slugs_in(kinds: int) -> list[str]:
     return [slug for slug in SLUGS if kinds & _BIT[slug]]
 
 
+def bits_of(slugs: Iterable[object]) -> int:
+    """A set of kinds by their names; what is no name of a kind is passed over."""
+    return sum({_BIT[slug] for slug in slugs if isinstance(slug, str) and slug in _BIT})
+
+
 def malformations(schema: Mapping[str, Any], validator: Validator, args: object) -> int:
     """The kinds of malformation in arguments that the schema rejects, as bits."""
     if not is_object(args):

@@ -55,6 +55,9 @@ class Merged(Struct, frozen=True):
     models: tuple[Row, ...]
     projects: tuple[Row, ...]
     weeks: tuple[Row, ...]
+    repaired: int = 0
+    saved: int = 0
+    repaired_tools: tuple[tuple[str, int], ...] = ()
 
 
 def merged(history: History) -> Merged:
@@ -93,6 +96,9 @@ def merged(history: History) -> Merged:
             )
         ),
         weeks=_filled({row.name: row for row in weeks}),
+        repaired=sum(a.repaired.calls for a in agents if a.repaired is not None),
+        saved=sum(a.repaired.saved for a in agents if a.repaired is not None),
+        repaired_tools=tuple((each.tool, each.calls) for a in agents for each in a.repaired_tools),
     )
 
 

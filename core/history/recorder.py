@@ -198,6 +198,14 @@ class Recorder:
         row = self.table.calls[key]
         row.recorded, row.refused = max((operations, refused), (row.recorded, row.refused))
 
+    def checked(
+        self, key: bytes, verdict: int, kinds: int, is_repairable: bool, is_repaired: bool
+    ) -> None:
+        """The log itself says what the schema of its time said of a call, and what became of it."""
+        row = self.table.calls[key]
+        row.verdict, row.kinds = verdict, kinds
+        row.repairable, row.repaired = is_repairable, is_repaired
+
     def _new(
         self,
         tool: str,

@@ -83,6 +83,8 @@ def first_lines(total: Merged) -> list[tuple[str, str]]:
         lines.append(
             ("", f"{of} by a log's own record ({rate(recorded.rejected, recorded.calls)})")
         )
+    if total.repaired:
+        lines.append(("Repaired", _repaired(total)))
     if total.retries:
         lines.append(("Retried", _retried(total)))
     return lines + _alone(total)
@@ -135,6 +137,13 @@ def _refused(total: Merged) -> str:
     return f"{words}: {', '.join(kinds)}" if kinds else words
 
 
+def _repaired(total: Merged) -> str:
+    calls = counted(total.repaired, "call", "calls")
+    trips = counted(total.saved, "round trip", "round trips")
+    of = _tools(sorted(total.repaired_tools, key=lambda row: (-row[1], row[0])))
+    return f"{calls} on the way through the gateway, {trips} saved: {of}"
+
+
 def _retried(total: Merged) -> str:
     calls = counted(total.retries, "call", "calls")
     words = f"{calls} to a tool whose previous call in that session had failed"
@@ -169,6 +178,8 @@ def notes(total: Merged) -> list[tuple[str, str]]:
         unchecked = counted(total.no_schema, "call was", "calls were")
         why = "not checked: what the tool declared at that time is not known (noSchema)"
         found.append(("checked", f"{unchecked} {why}"))
+    if total.repaired:
+        found.append(("saved", "a repaired call that then succeeded: one error and retry less"))
     if total.malformations:
         repairable = "a proven repair of fabricd makes the arguments valid"
         if sum(kind.calls for _, kind in total.malformations) > total.replayed.rejected:

@@ -92,6 +92,7 @@ class _Alike(Struct, frozen=True, gc=False):
     kinds: int
     repairable: bool
     is_retry: bool
+    repaired: bool
 
     @property
     def is_error(self) -> bool:
@@ -117,6 +118,8 @@ class Tally(Struct, gc=False):
     rejected: int = 0
     judged: int = 0
     retries: int = 0
+    repaired: int = 0
+    saved: int = 0
 
     def add(self, alike: _Alike, times: int) -> None:
         """Count calls."""
@@ -125,6 +128,8 @@ class Tally(Struct, gc=False):
         self.rejected += alike.is_rejected * times
         self.judged += (alike.verdict != NO_SCHEMA) * times
         self.retries += alike.is_retry * times
+        self.repaired += alike.repaired * times
+        self.saved += (alike.repaired and alike.outcome == SUCCEEDED) * times
 
 
 class _Sums(Struct):
@@ -159,6 +164,7 @@ class _Sums(Struct):
             call.kinds,
             call.repairable,
             call.is_retry,
+            call.repaired,
         )
         self.alike[key] = self.alike.get(key, 0) + 1
         self.results += call.answered
@@ -209,7 +215,8 @@ def agent_steps(
     if wanted.is_everything:
         sums.files = set(range(len(tables)))
         sums.sessions = {table.names[each] for table in tables for each in table.sessions}
-    return _value(agent, sums)
+    value = _value(agent, sums)
+    return {**value, **_repairs(sums)} if agent == "gateway" else value
 
 
 def _value(agent: str, sums: _Sums) -> dict[str, Any]:
@@ -250,6 +257,21 @@ def _value(agent: str, sums: _Sums) -> dict[str, Any]:
         "weeks": [
             {"week": week.isoformat(), **_counts(tally)}
             for week, tally in sorted(sums.weeks.items())
+        ],
+    }
+
+
+def _repairs(sums: _Sums) -> dict[str, Any]:
+    """What only the gateway's log tells: calls repaired on their way, and those that then worked.
+
+    Without the repair each of these would have come back as an error, to be tried again.
+    """
+    return {
+        "repaired": {"calls": sums.total.repaired, "saved": sums.total.saved},
+        "repairedTools": [
+            {"tool": name, "calls": tally.repaired, "saved": tally.saved}
+            for name, tally in _ranked(sums.tools)
+            if tally.repaired
         ],
     }
 

@@ -88,6 +88,21 @@ class WeekLine(Struct, frozen=True):
     rejected: int
 
 
+class Repairs(Struct, frozen=True):
+    """Calls that were repaired on their way; `saved` of them succeeded: a round trip each."""
+
+    calls: int
+    saved: int
+
+
+class RepairedTool(Struct, frozen=True):
+    """The same of one tool."""
+
+    tool: str
+    calls: int
+    saved: int
+
+
 class AgentHistory(Struct, frozen=True, rename="camel"):
     """What one agent's logs hold.
 
@@ -113,6 +128,8 @@ class AgentHistory(Struct, frozen=True, rename="camel"):
     models: tuple[ModelLine, ...]
     projects: tuple[ProjectLine, ...]
     weeks: tuple[WeekLine, ...]
+    repaired: Repairs | None = None
+    repaired_tools: tuple[RepairedTool, ...] = ()
 
 
 class Skipped(Struct, frozen=True):
