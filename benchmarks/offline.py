@@ -18,8 +18,8 @@ from fabricd.core.book import SessionBook
 from fabricd.core.entropy.meter import Catalog
 from fabricd.core.normalform.apply import Normalizer
 from fabricd.daemon.books import Books
-from fabricd.daemon.offline import read_in_place, scan
-from fabricd.store.reading import read_steps
+from fabricd.daemon.offline import scan
+from fabricd.store.reading import in_place, read_steps
 from fabricd.store.sessions import OpenLog
 
 _MARK = b"pi-fabric.execution"
@@ -131,7 +131,7 @@ def appended_line(folder: Path) -> Figure:
 
         async def step() -> None:
             with OpenLog(bytes(path)) as log:
-                found = read_in_place(read_steps(log, books.book(bytes(path)), 0), log)
+                found = in_place(log, read_steps(log, books.book(bytes(path)), 0))
             await books.commit(bytes(path), found)
             await books.report(catalog)
 
@@ -148,7 +148,7 @@ def appended_line(folder: Path) -> Figure:
     ours = anyio.run(run)
     started = time.perf_counter()
     with OpenLog(bytes(path)) as log:
-        read_in_place(read_steps(log, SessionBook(), 0), log)
+        in_place(log, read_steps(log, SessionBook(), 0))
     baseline = f"reading it all again: {(time.perf_counter() - started) * 1000:.0f} ms"
     return Figure("appended line → new report", ours, "ms", 2.0, False, baseline)
 

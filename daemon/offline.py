@@ -16,7 +16,7 @@ from fabricd.core.model import RepairRow, Surface
 from fabricd.core.steps import finish
 from fabricd.core.window import SessionFile, select
 from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
-from fabricd.store.reading import Log, Pass, ReadSteps, commit_steps, fetch, read_steps
+from fabricd.store.reading import commit_steps, in_place, read_steps
 from fabricd.store.sessions import Listing, OpenLog, Skipped, discover
 
 if TYPE_CHECKING:
@@ -36,23 +36,6 @@ class Measured:
     skipped: tuple[Skipped, ...]
 
 
-def read_in_place(steps: ReadSteps, log: Log, progress: Progress | None = None) -> Pass:
-    """Drive a pass over a log, reading where it asks."""
-    try:
-        want = next(steps)
-        while True:
-            if want is None:
-                want = next(steps)
-            else:
-                data = fetch(log, want)
-                if progress is not None:
-                    progress(len(data))
-                want = steps.send(data)
-    except StopIteration as end:
-        found: Pass = end.value
-        return found
-
-
 def scan(path: bytes, progress: Progress | None = None) -> Evidence:
     """Everything one session log says, its open end included.
 
@@ -60,7 +43,7 @@ def scan(path: bytes, progress: Progress | None = None) -> Evidence:
         OSError: the log could not be read.
     """
     with OpenLog(path) as log:
-        found = read_in_place(read_steps(log, SessionBook(), 0), log, progress)
+        found = in_place(log, read_steps(log, SessionBook(), 0), progress)
     return finish(commit_steps(found)).whole()
 
 

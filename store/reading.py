@@ -6,7 +6,7 @@ So an offline command reads in place, the daemon reads in a thread, and both run
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
@@ -66,6 +66,26 @@ def fetch(log: Log, want: Want) -> bytes:
     return b"".join((first, *(log.read(offset, size) for offset, size in want.also)))
 
 
+def in_place(
+    log: Log,
+    steps: Generator[Want | None, bytes, T],
+    progress: Callable[[int], None] | None = None,
+) -> T:
+    """Carry out steps at once, reading where they ask; gives what they return."""
+    data = b""
+    try:
+        want = next(steps)
+        while True:
+            if want is not None:
+                data = fetch(log, want)
+                if progress is not None:
+                    progress(len(data))
+            want = steps.send(data)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
 class Pass(Struct, frozen=True):
     """What one pass found.
 
@@ -108,10 +128,11 @@ class Trail:
         return Mark(seen, cursor, head, anchor, is_young(seen, now_ns), print_of(middle))
 
 
-_Looked: TypeAlias = tuple[Unchanged | Resume | Restart, Trail]
+Looked: TypeAlias = tuple[Unchanged | Resume | Restart, Trail]
 
 
-def _look(mark: Mark, stat: FileStat) -> Generator[Want | None, bytes, _Looked]:
+def look_steps(mark: Mark, stat: FileStat) -> Generator[Want | None, bytes, Looked]:
+    """What has become of a file that may have grown, and the trail to go on with."""
     near = (mark.offset - mark.anchor.length, mark.anchor.length)
     between = (middle_of(mark.offset)[0], mark.middle.length)
     # All in one request: in the daemon each costs a trip to a worker thread.
@@ -131,7 +152,7 @@ def read_steps(log: Log, book: SessionBook, now_ns: int) -> ReadSteps:
     decision: Unchanged | Look | Resume | Restart = first_look(book.mark, stat)
     trail = Trail(b"", b"")
     if isinstance(decision, Look) and book.mark is not None:
-        decision, trail = yield from _look(book.mark, stat)
+        decision, trail = yield from look_steps(book.mark, stat)
     match decision:
         case Resume(offset=offset):
             tail = Tail(offset, b"", book.skipping)

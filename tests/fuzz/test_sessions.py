@@ -17,8 +17,7 @@ from fabricd.core.sessions.header import header_of
 from fabricd.core.sessions.records import Malformed, records_of
 from fabricd.core.sessions.samples import recordings
 from fabricd.core.steps import finish
-from fabricd.daemon.offline import read_in_place
-from fabricd.store.reading import commit_steps, read_steps
+from fabricd.store.reading import commit_steps, in_place, read_steps
 from tests.fuzz.hostile import Sample, bounded, few, hostile, reshaped
 from tests.fuzz.seeds import session
 
@@ -52,7 +51,7 @@ logs = st.one_of(
 def test_a_scan_ends_with_figures_whatever_a_log_holds(data: bytes) -> None:
     with bounded():
         log = Memory(data)
-        found = read_in_place(read_steps(log, SessionBook(), 10**18), log)
+        found = in_place(log, read_steps(log, SessionBook(), 10**18))
         whole = finish(commit_steps(found)).whole()
         report(whole, Catalog())
 

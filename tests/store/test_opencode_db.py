@@ -219,7 +219,7 @@ def test_what_only_looks_like_a_table_is_not_read(database: Database, schema: st
 
 
 def test_the_owner_writes_while_it_is_read(database: Database) -> None:
-    stop = threading.Event()
+    stop, has_begun = threading.Event(), threading.Event()
 
     def write() -> None:
         writer = sqlite3.connect(database.path, timeout=30, isolation_level=None)
@@ -232,10 +232,12 @@ def test_the_owner_writes_while_it_is_read(database: Database) -> None:
                     " ON CONFLICT (id) DO UPDATE SET data = ?3, time_updated = ?2",
                     (f"p{number:06}", number, str(tool(f"c{number}", status)).replace("'", '"')),
                 )
+            has_begun.set()
         writer.close()
 
     thread = threading.Thread(target=write)
     thread.start()
+    has_begun.wait()
     try:
         result = stored(read(database.path))
         for _ in range(20):

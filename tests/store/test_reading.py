@@ -12,9 +12,8 @@ from fabricd.core.resume import ANCHOR, HEAD, MIDDLE, Restart, Resume, Unchanged
 from fabricd.core.sessions import pi, records
 from fabricd.core.sessions.records import BLOCK
 from fabricd.core.steps import finish
-from fabricd.daemon.offline import read_in_place
 from fabricd.store import reading
-from fabricd.store.reading import Pass, Want, commit_steps, fetch, read_steps
+from fabricd.store.reading import Pass, Want, commit_steps, fetch, in_place, read_steps
 from fabricd.store.sessions import OpenLog
 from tests.core.making import assistant, everything, line, operation, record, trace
 
@@ -46,7 +45,7 @@ class Reader:
 
     def read(self, now_ns: int = LATER) -> Pass:
         with OpenLog(os.fsencode(self.path)) as opened:
-            found = read_in_place(read_steps(opened, self.book, now_ns), opened)
+            found = in_place(opened, read_steps(opened, self.book, now_ns))
         self.book = finish(commit_steps(found))
         return found
 
@@ -291,7 +290,7 @@ def test_a_log_that_cannot_be_read_leaves_its_book(reader: Reader) -> None:
             raise OSError("Input/output error")
 
     with Failing(os.fsencode(reader.path)) as opened, pytest.raises(OSError, match="Input"):
-        read_in_place(read_steps(opened, reader.book, LATER), opened)
+        in_place(opened, read_steps(opened, reader.book, LATER))
     assert reader.said == before
 
 
@@ -321,7 +320,7 @@ def test_a_file_system_that_promises_more_than_it_has_holds_nobody_up(reader: Re
             return super().read(offset, max(0, min(size, len(data) - offset)))
 
     with Short(os.fsencode(reader.path)) as opened:
-        found = read_in_place(read_steps(opened, reader.book, LATER), opened)
+        found = in_place(opened, read_steps(opened, reader.book, LATER))
     reader.book = finish(commit_steps(found))
     assert reader.said.traces == 2
     assert isinstance(reader.read().decision, Resume)

@@ -25,10 +25,9 @@ from fabricd.core.evidence import Evidence
 from fabricd.core.resume import Restart, Resume, Unchanged
 from fabricd.core.sessions import pi, records
 from fabricd.core.steps import finish
-from fabricd.daemon.offline import read_in_place
 from fabricd.store import checkpoints, reading
 from fabricd.store.durable import Loaded
-from fabricd.store.reading import Pass, commit_steps, read_steps
+from fabricd.store.reading import Pass, commit_steps, in_place, read_steps
 from fabricd.store.sessions import OpenLog, read_spans
 from tests.core.making import assistant, everything, line, model_change, operation, record, trace
 
@@ -201,7 +200,7 @@ class SessionFile(RuleBasedStateMachine):
 
     def one_pass(self, now_ns: int) -> Pass:
         with OpenLog(os.fsencode(self.path)) as opened:
-            found = read_in_place(read_steps(opened, self.book, now_ns), opened)
+            found = in_place(opened, read_steps(opened, self.book, now_ns))
         self.book = finish(commit_steps(found))
         return found
 
@@ -279,7 +278,7 @@ def test_a_book_that_forgets_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def one_pass(self: SessionFile, now_ns: int) -> Pass:
         with OpenLog(os.fsencode(self.path)) as opened:
-            found = read_in_place(read_steps(opened, self.book, now_ns), opened)
+            found = in_place(opened, read_steps(opened, self.book, now_ns))
         self.book = forgetful(found)
         return found
 
