@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import history, live, offline
+from benchmarks import gateway, history, live, offline
 from benchmarks.measuring import Figure
 
 
@@ -25,14 +26,19 @@ def _benches(folder: Path, gigabytes: float) -> dict[str, Callable[[], Iterable[
         "giant": lambda: [live.longest_stall(folder / "giant", 0.05, 30 << 20)],
         "idle": lambda: live.idle(folder / "idle"),
         "clients": lambda: live.clients(folder / "clients"),
+        "gateway": lambda: gateway.gateway(folder / "gateway"),
     }
 
 
 def main() -> int:
     """Run what was asked for, or everything."""
+    # Users have their bytecode; where none is written, every start compiles what was edited last.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "only", nargs="*", help="scan report trial history append apply stall giant idle clients"
+        "only",
+        nargs="*",
+        help="scan report trial history append apply stall giant idle clients gateway",
     )
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the window of the stall run")
     asked = parser.parse_args()

@@ -309,9 +309,11 @@ def _count_operations(
         if operation.normalization:
             _count_witness(evidence.normal_forms, operation)
         ref = operation.ref
-        if ref.startswith("fabric.") and _is_navigation(evidence, ref):
-            continue
-        tally = refs.get(ref) or evidence.ref(ref)
+        tally = refs.get(ref)
+        if tally is None:
+            if _is_navigation(evidence, ref):
+                continue
+            tally = evidence.ref(ref)
         flow.append(ref)
         seen = tally.shapes
         seen[shape] = seen.get(shape, 0) + 1
@@ -333,7 +335,10 @@ def _count_operations(
         else:
             tally.timed_out += 1
     evidence.operations += len(operations)
-    ended += [each.ref if each.outcome == "succeeded" else "" for each in operations]
+    if succeeded == len(operations):
+        ended += flow[already:]
+    else:
+        ended += [each.ref if each.outcome == "succeeded" else "" for each in operations]
     if model is not None:
         counts = evidence.models.get(model) or evidence.model(model)
         counts.operations += len(operations)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -19,8 +19,9 @@ WHITE_SPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-# Written for its speed: every call that a schema accepts passes through here.
-_ENCODE = msgspec.json.Encoder().encode
+# JSON bytes of a plain value; UnicodeEncodeError where some text in it has no UTF-8 form. Not our
+# own canonical text: every call that a schema accepts passes through here.
+written: Callable[[object], bytes] = msgspec.json.Encoder().encode
 _ABOVE_BMP_ORDER = re.compile("[\ue000-\U0010ffff]")
 
 
@@ -95,6 +96,8 @@ def utf16_key(text: str) -> bytes:
 def sorted_by_units(texts: Iterable[str]) -> list[str]:
     """Strings in JavaScript's default order. Code point order is the same below U+E000."""
     found = list(texts)
+    if len(found) < 2:
+        return found
     if all(map(str.isascii, found)):
         return sorted(found)
     if any(_ABOVE_BMP_ORDER.search(text) for text in found):
@@ -122,7 +125,7 @@ def join_surrogates(text: str) -> str:
 def has_lone_surrogate(value: object) -> bool:
     """Whether some text in a plain value, key or member, has no UTF-8 form."""
     try:
-        _ENCODE(value)
+        written(value)
     except UnicodeEncodeError:
         return True
     return False

@@ -58,7 +58,7 @@ class Witness(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     rules: Annotated[tuple[Rule, ...], Meta(min_length=1, max_length=128)]
 
 
-class Operation(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class Operation(Struct, frozen=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """One call inside a trace."""
 
     type: Literal["call"]
@@ -84,7 +84,7 @@ class TraceCounts(Struct, frozen=True, gc=False, forbid_unknown_fields=True, ren
     dropped_operations: SafeCount
 
 
-class Trace(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class Trace(Struct, frozen=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """One execution: the Trace V1 envelope."""
 
     kind: Literal["pi-fabric.execution"]
@@ -96,7 +96,7 @@ class Trace(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     error: str | UnsetType = UNSET
 
 
-class AuditCall(Struct, frozen=True):
+class AuditCall(Struct, frozen=True, gc=False):
     """A call as the model sent it: arguments verbatim."""
 
     ref: str

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import jsonschema_rs
 
 from fabricd.core.canonical import digest
-from fabricd.core.javascript import NumberOutOfRange, has_lone_surrogate
+from fabricd.core.javascript import NumberOutOfRange, written
 from fabricd.core.nesting import SCHEMA_LEVELS, value_deeper_than
 from fabricd.core.plain import is_list, is_object
 from fabricd.core.weight import is_too_heavy
@@ -26,6 +27,13 @@ _KNOWN_DRAFT = re.compile(
 )
 _DRAFT7 = "http://json-schema.org/draft-07/schema#"
 _DRAFT2020 = "https://json-schema.org/draft/2020-12/schema"
+_DRAFTS = {
+    "Draft4Validator": 4,
+    "Draft6Validator": 6,
+    "Draft7Validator": 7,
+    "Draft201909Validator": 2019,
+    "Draft202012Validator": 2020,
+}
 _VIEWS = 128
 _OTHERWISE = frozenset(
     {
@@ -96,16 +104,27 @@ def _compiled(schema: dict[str, Any], compile_with: Callable[..., Any]) -> Any:
     raise Unjudgeable(reason)
 
 
+class _Held:
+    """The views of one schema, and the questions to those that were asked for."""
+
+    __slots__ = ("places", "properties", "schema", "views")
+
+    def __init__(self, schema: dict[str, Any], views: Any) -> None:
+        self.schema = schema
+        self.views = views
+        self.properties: dict[str, Question] = {}
+        self.places: dict[str, Question] = {}
+
+
 class _Views:
-    """Property views of the schemas asked last, built on first need.
+    """Views of parts of the schemas asked last, built on first need.
 
     Held by the schema object itself, which each entry keeps alive: a digest rounds integers to
     doubles, and two schemas that differ only there must not share their views.
     """
 
     def __init__(self) -> None:
-        self._maps: OrderedDict[int, tuple[dict[str, Any], Any, dict[str, Question]]]
-        self._maps = OrderedDict()
+        self._maps: OrderedDict[int, _Held] = OrderedDict()
 
     def of(self, schema: dict[str, Any], name: str) -> Question:
         """The question whether one declared property accepts a value; no other accepts any.
@@ -113,21 +132,42 @@ class _Views:
         Raises:
             Unjudgeable: the schema cannot be compiled.
         """
+        held = self._of(schema)
+        found = held.properties.get(name)
+        if found is None:
+            view = held.views.get(_pointer(name))
+            found = held.properties[name] = _nothing if view is None else view.is_valid
+        return found
+
+    def at(self, schema: dict[str, Any], pointer: str) -> Question | None:
+        """The question whether the schema at a JSON pointer accepts a value, if there is one.
+
+        Raises:
+            Unjudgeable: the schema cannot be compiled.
+        """
+        held = self._of(schema)
+        found = held.places.get(pointer)
+        if found is None:
+            view = held.views.get(f"#{pointer}")
+            if view is None:
+                return None
+            found = held.places[pointer] = view.is_valid
+        return found
+
+    def _of(self, schema: dict[str, Any]) -> _Held:
         key = id(schema)
         held = self._maps.get(key)
         if held is None:
             views = _compiled(schema, jsonschema_rs.validator_map_for)
-            held = self._maps[key] = (schema, views, {})
+            held = self._maps[key] = _Held(schema, views)
             if len(self._maps) > _VIEWS:
                 self._maps.popitem(last=False)
         elif len(self._maps) == _VIEWS:
             # Nothing is ever dropped before the shelf is full, so its order does not matter yet.
-            self._maps.move_to_end(key)
-        found = held[2].get(name)
-        if found is None:
-            view = held[1].get(_pointer(name))
-            found = held[2][name] = _nothing if view is None else view.is_valid
-        return found
+            with suppress(KeyError):
+                # Another thread may have dropped it since.
+                self._maps.move_to_end(key)
+        return held
 
 
 def _nothing(value: object) -> bool:
@@ -142,7 +182,10 @@ def _pointer(name: str) -> str:
 
 
 class Validator:
-    """A compiled schema and its digest. Values nest no deeper than their reader allowed."""
+    """A compiled schema, its digest and the draft that judges it (4 to 7, 2019 or 2020).
+
+    Values nest no deeper than their reader allowed.
+    """
 
     def __init__(self, schema: object) -> None:
         """Compile.
@@ -161,21 +204,33 @@ class Validator:
         except NumberOutOfRange as error:
             raise Unjudgeable(str(error)) from None
         self._schema = schema
-        self._accepts: Callable[[object], bool] = _compiled(
-            schema, jsonschema_rs.validator_for
-        ).is_valid
+        compiled = _compiled(schema, jsonschema_rs.validator_for)
+        self.draft = _DRAFTS[type(compiled).__name__]
+        self._accepts: Callable[[object], bool] = compiled.is_valid
 
     def accepts(self, value: object) -> bool:
         """Whether the value validates. Text without a UTF-8 form cannot be judged: it does not."""
         try:
-            return self._accepts(value) and not has_lone_surrogate(value)
+            return self._accepts(value) and bool(written(value))
         except ValueError:
             return False
 
     def property_accepts(self, name: str, value: object) -> bool:
         """Whether the declared property `name` alone accepts the value, inside this document."""
         try:
-            return _views.of(self._schema, name)(value) and not has_lone_surrogate(value)
+            return _views.of(self._schema, name)(value) and bool(written(value))
+        except ValueError:
+            return False
+
+    def has_place(self, pointer: str) -> bool:
+        """Whether a JSON pointer (`""` is the root) leads to a schema that can be asked."""
+        return _views.at(self._schema, pointer) is not None
+
+    def place_accepts(self, pointer: str, value: object) -> bool:
+        """Whether the schema at a JSON pointer accepts the value, inside this document."""
+        view = _views.at(self._schema, pointer)
+        try:
+            return view is not None and view(value) and bool(written(value))
         except ValueError:
             return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote
 
@@ -30,6 +30,14 @@ def is_too_heavy(schema: dict[str, Any]) -> bool:
     properties = schema.get("properties")
     inner = properties.values() if is_object(properties) else ()
     return any(weights.of(part) > LIMIT for part in (schema, *inner))
+
+
+def weighed(schema: dict[str, Any]) -> Callable[[object], bool]:
+    """The same question about any part of a schema."""
+    if not _refers(schema):
+        return lambda part: False
+    weights = _Weights(schema)
+    return lambda part: weights.of(part) > LIMIT
 
 
 def _refers(schema: dict[str, Any]) -> bool:

@@ -25,11 +25,12 @@ from fabricd.daemon.declared import SurfaceKeeper
 from fabricd.daemon.grace import Context, GraceQueue
 from fabricd.daemon.health import Health
 from fabricd.daemon.lexicon import Lexicon
+from fabricd.daemon.repairer import Repairer
 from fabricd.daemon.reviewer import Reviewer
 from fabricd.daemon.tailer import Tailer
 from fabricd.daemon.telemetry import Telemetry
 from fabricd.ipc import PROTOCOL
-from fabricd.ipc.protocol import NoParams, TurnEnd
+from fabricd.ipc.protocol import NoParams, RepairAsk, TurnEnd
 from fabricd.ipc.server import Method
 from fabricd.store.durable import Loaded, shown
 from fabricd.store.homes import Homes
@@ -75,6 +76,7 @@ class Answers:
         self._health = health
         self._telemetry = telemetry
         self._counters = counters
+        self._repairer = Repairer(homes, clock)
         self._stop = stop
         self.state = "starting"
 
@@ -84,6 +86,7 @@ class Answers:
             "status": Method(NoParams, self.status),
             "report": Method(NoParams, self.report, at_once=16),
             "turn_end": Method(TurnEnd, self.turn_end),
+            "repair": Method(RepairAsk, self.repair, at_once=16),
             "compile_now": Method(NoParams, self.compile_now, at_once=8),
             "shutdown": Method(NoParams, self.shutdown),
         }
@@ -153,6 +156,14 @@ class Answers:
             self._telemetry.transcript_ignored(transcript[:_LONGEST_PATH])
         else:
             self._tailer.hint([path])
+
+    async def repair(self, params: RepairAsk) -> bytes:
+        """The arguments that a hook may put in the place of a call's, or nothing on any doubt."""
+        found = await self._repairer.repair(params.agent, params.tool, params.arguments)
+        if found is None:
+            return b"{}"
+        value = {"arguments": found.arguments, "witness": msgspec.to_builtins(found.witness)}
+        return utf8(text(value, as_given))
 
     async def compile_now(self, _: NoParams) -> bytes:
         """Look at everything and compile; answers how it ended."""

@@ -18,6 +18,7 @@ from fabricd.core.repairs import Row
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.declared import Declared, SurfaceKeeper
+from fabricd.daemon.formkeeper import FormKeeper
 from fabricd.daemon.gatekeeper import Gatekeeper
 from fabricd.daemon.health import Health
 from fabricd.daemon.lexicon import Lexicon
@@ -106,6 +107,7 @@ class Compiler:
         self._clock = clock
         self._enabled = enabled
         self._gatekeeper = Gatekeeper()
+        self._forms = FormKeeper(homes.normal_forms, health)
         self._lock = anyio.Lock()
         self._told_reasons: set[frozenset[tuple[Cost, str]]] = set()
         self._told_reviews: set[str] = set()
@@ -218,6 +220,7 @@ class Compiler:
             if finished.outcome == "written":
                 await self._tell_compiled(artifact, started)
             self._saved = artifact
+            await self._forms.keep(declared.surface)
         return finished
 
     async def _learn(self, surface: Surface) -> None:

@@ -57,6 +57,14 @@ class TurnEnd(Struct, frozen=True):
     cwd: str | None = None
 
 
+class RepairAsk(Struct, frozen=True):
+    """What a hook asks before a tool is called: may these arguments be repaired, and how?"""
+
+    agent: str = ""
+    tool: str = ""
+    arguments: Raw = Raw(b"null")
+
+
 class NoParams(Struct, frozen=True):
     """The parameters of a method that takes none."""
 

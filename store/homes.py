@@ -38,6 +38,11 @@ class Homes:
         return self.entropy / "compiled.json"
 
     @property
+    def normal_forms(self) -> Path:
+        """The extended plans of the declared surface."""
+        return self.entropy / "normal-forms.json"
+
+    @property
     def artifact(self) -> Path:
         """Where a copy of the compiled artifact goes, to be shared."""
         return self.entropy / "artifact.json"

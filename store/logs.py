@@ -21,19 +21,17 @@ from fabricd.core.resume import (
     FileStat,
     Look,
     Mark,
-    Restart,
     Resume,
     Unchanged,
     first_look,
     middle_of,
-    second_look,
 )
 from fabricd.core.sessions.adapting import Adapter
 from fabricd.core.sessions.lines import read_lines, read_records, records_of_open_end
 from fabricd.core.sessions.records import BLOCK, Malformed, Tail
 from fabricd.core.sessions.sniff import HEAD, sniff
 from fabricd.core.steps import finish
-from fabricd.store.reading import Trail
+from fabricd.store.reading import Looked, Trail, in_place, look_steps
 from fabricd.store.sessions import OpenLog
 
 Form: TypeAlias = Literal["lines", "document", "zst", "database", "tree"]
@@ -103,7 +101,11 @@ def adapter_for(agent: AgentName, recorder: Recorder) -> Adapter:
             from fabricd.core.sessions.gemini_cli import GeminiCli
 
             return GeminiCli(recorder)
-        case "opencode" | "gateway":
+        case "gateway":
+            from fabricd.core.sessions.gateway import Gateway
+
+            return Gateway(recorder)
+        case "opencode":
             raise NotALog(f"{agent} keeps no log of lines that is read here")
 
 
@@ -141,11 +143,12 @@ def read_log(
     with OpenLog(path) as log:
         stat = log.stat()
         if known is not None and known.form == "lines" and known.mark is not None:
-            decision = _decide(log, known.mark, stat)
+            decision, trail = _decide(log, known.mark, stat)
             if isinstance(decision, Unchanged):
                 return known
             if isinstance(decision, Resume):
-                return _read_on(log, known, judge, progress)
+                tail = Tail(decision.offset, b"", known.skipping)
+                return _read_on(log, _copy(known.table), tail, trail, judge, progress)
         elif known is not None and known.seen == stat:
             return known
         found = sniff(log.read(0, HEAD))
@@ -154,7 +157,7 @@ def read_log(
         table = CallTable(found.agent)
         if found.is_document:
             return _document(log, stat, table, judge, progress)
-        return _read_on(log, Kept("lines", table, stat), judge, progress)
+        return _read_on(log, table, Tail(), Trail(b"", b""), judge, progress)
 
 
 def agent_of(path: bytes) -> AgentName:
@@ -181,26 +184,22 @@ def agent_by(head: bytes) -> AgentName:
     return found.agent
 
 
-def _decide(log: OpenLog, mark: Mark, stat: FileStat) -> Unchanged | Resume | Restart:
+def _decide(log: OpenLog, mark: Mark, stat: FileStat) -> Looked:
     decision = first_look(mark, stat)
-    if not isinstance(decision, Look):
-        return decision
-    head = log.read(0, mark.head.length)
-    near = log.read(mark.offset - mark.anchor.length, mark.anchor.length)
-    between = log.read(middle_of(mark.offset)[0], mark.middle.length)
-    return second_look(mark, stat, head, near, between)
+    if isinstance(decision, Look):
+        return in_place(log, look_steps(mark, stat))
+    return decision, Trail(b"", b"")
 
 
-def _read_on(log: OpenLog, known: Kept, judge: Judge, progress: Progress | None) -> Kept:
-    table = _copy(known.table) if known.mark is not None else known.table
-    recorder = Recorder(table, judge)
-    adapter = adapter_for(table.agent, recorder)
-    trail, tail = Trail(b"", b""), Tail()
-    if known.mark is not None:
-        mark = known.mark
-        head = log.read(0, mark.head.length)
-        near = log.read(mark.offset - mark.anchor.length, mark.anchor.length)
-        trail, tail = Trail(head, near), Tail(mark.offset, b"", known.skipping)
+def _read_on(
+    log: OpenLog,
+    table: CallTable,
+    tail: Tail,
+    trail: Trail,
+    judge: Judge,
+    progress: Progress | None,
+) -> Kept:
+    adapter = adapter_for(table.agent, Recorder(table, judge))
     position = tail.offset
     while chunk := log.read(position, BLOCK):
         tail = finish(read_lines(chunk, tail, adapter, table.losses))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricd.core.history.calls import AgentName
-from fabricd.store.addresses import absolute
+from fabricd.store.addresses import absolute, state_dir
 from fabricd.store.durable import shown
 from fabricd.store.homes import agent_dir
 from fabricd.store.sessions import Skipped
@@ -23,6 +23,7 @@ _DOCUMENTS = (b".json",)
 # `opencode.db`, and `opencode-<channel>.db` of its other releases.
 _DATABASE = re.compile(rb"opencode(?:-[A-Za-z0-9._-]+)?\.db\Z")
 _LEVELS = 12
+GATEWAY = "gateway"
 _TREE = frozenset({b"session", b"message", b"part"})
 
 
@@ -80,6 +81,12 @@ def places(env: Mapping[str, str]) -> list[Place]:
             "gemini-cli",
             (*_DOCUMENTS, *_LINES),
             _why(env, "GEMINI_CLI_HOME"),
+        ),
+        Place(
+            Path(state_dir(env)) / GATEWAY,
+            "gateway",
+            (b".jsonl",),
+            _why(env, "FABRICD_HOME" if env.get("FABRICD_HOME") else "FABRICD_STATE_DIR"),
         ),
     ]
 

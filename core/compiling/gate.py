@@ -66,6 +66,15 @@ class Trialled(Struct, frozen=True):
     normalizer: Normalizer
     judge: Validator
 
+    def weigh(self, args: dict[str, Any]) -> Weighed:
+        """One call before and after its plan."""
+        accepted = self.judge.accepts(args)
+        applied = self.normalizer.apply(args)
+        if applied.args is not args or applied.rules:
+            return _weigh_touched(self, args, applied, accepted)
+        # Untouched, so a second application would see the same call once more.
+        return ACCEPTED if accepted else REJECTED
+
 
 def trialled_steps(surface: Surface, plans: Iterable[Plan]) -> Steps[dict[str, Trialled]]:
     """Each plan with its judge, yielding between them."""
@@ -96,16 +105,6 @@ REJECTED = Weighed(False, False)
 REPAIRED = Weighed(False, True, True)
 
 
-def weigh(trialled: Trialled, args: dict[str, Any]) -> Weighed:
-    """One call before and after its plan."""
-    accepted = trialled.judge.accepts(args)
-    applied = trialled.normalizer.apply(args)
-    if applied.args is not args or applied.rules:
-        return _weigh_touched(trialled, args, applied, accepted)
-    # Untouched, so a second application would see the same call once more.
-    return ACCEPTED if accepted else REJECTED
-
-
 def _weigh_touched(
     trialled: Trialled, args: dict[str, Any], applied: Applied, accepted: bool
 ) -> Weighed:
@@ -128,7 +127,7 @@ def _weigh_touched(
 
 def cost_of(trialled: Trialled, call: AuditCall) -> tuple[Cost | None, bool]:
     """The first cost of one call, and whether it was repaired."""
-    weighed = weigh(trialled, call.args)
+    weighed = trialled.weigh(call.args)
     return next(iter(weighed.costs), None), weighed.repaired
 
 

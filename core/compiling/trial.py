@@ -7,14 +7,13 @@ only where its ref has no audit anywhere: traces keep few arguments, and those c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
 
 from fabricd.core.compiling.artifact import MAX_PLANS
 from fabricd.core.compiling.compile import ordered_actions
-from fabricd.core.compiling.gate import ACCEPTED, REJECTED, Cost, Trialled, Weighed, weigh
+from fabricd.core.compiling.gate import ACCEPTED, REJECTED, Cost, Trialled, Weighed
 from fabricd.core.compiling.verdict import (
     CostRow,
     Coverage,
@@ -87,7 +86,7 @@ class _Subject:
             return lambda _: REJECTED
         if self.normalizer is None:
             return lambda args: ACCEPTED if judge.accepts(args) else REJECTED
-        return partial(weigh, Trialled(self.normalizer, judge))
+        return Trialled(self.normalizer, judge).weigh
 
 
 class _Bench:

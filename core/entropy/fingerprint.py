@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from operator import methodcaller
 from typing import Any
 
 from fabricd.core.canonical import digest
@@ -30,7 +29,7 @@ _TAGS: dict[type, str] = {
     bool: "bool",
 }
 _CONTAINERS = frozenset({dict, list})
-_VALUES = methodcaller("values")
+_VALUES = dict[str, Any].values
 _flat_signatures: dict[tuple[object, ...], str] = {}
 
 
@@ -57,6 +56,15 @@ def known_signature(args: Mapping[str, Any]) -> str | None:
     return _flat_signatures.get((*args, *map(type, args.values())))
 
 
+def known_signatures(arguments: Iterable[Mapping[str, Any]]) -> list[str] | None:
+    """`known_signature` of several calls' arguments, or None where it is None for one of them."""
+    known = _flat_signatures
+    try:
+        return [known[(*args, *map(type, args.values()))] for args in arguments]
+    except KeyError:
+        return None
+
+
 def signature(args: Mapping[str, Any]) -> str:
     """The shape of an arguments object: sorted keys with type tags, two nested levels opened."""
     known = known_signature(args)
@@ -75,7 +83,7 @@ def has_containers(args: Mapping[str, Any]) -> bool:
     return not _CONTAINERS.isdisjoint(map(type, args.values()))
 
 
-def any_containers(arguments: Iterable[Mapping[str, Any]]) -> bool:
+def any_containers(arguments: Iterable[dict[str, Any]]) -> bool:
     """Whether any argument of several calls is an object or an array."""
     values = chain.from_iterable(map(_VALUES, arguments))
     return not _CONTAINERS.isdisjoint(map(type, values))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fabricd.core.normalform.forms import form, number_of

@@ -16,7 +16,7 @@ from fabricd.core.plain import is_object
 from fabricd.core.validation import Unjudgeable, Validator
 
 
-class Applied(Struct, frozen=True):
+class Applied(Struct, frozen=True, gc=False):
     """The arguments to use. Without rules they are the very object that came in."""
 
     args: Mapping[str, Any]

@@ -11,7 +11,6 @@ from fabricd.core.javascript import number_text
 from fabricd.core.plain import MAX_SAFE_INTEGER
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9 _-]*\Z")
-_SEPARATORS = str.maketrans("", "", " _-")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-][0-9]+)?\Z")
 
 
@@ -19,7 +18,7 @@ def form(name: str) -> str | None:
     """Lower case without space, `_` and `-`; None where the name is not plain ASCII words."""
     if _NAME.match(name) is None:
         return None
-    return name.lower().translate(_SEPARATORS)
+    return name.lower().replace(" ", "").replace("_", "").replace("-", "")
 
 
 def unique_forms(names: Iterable[str]) -> dict[str, str]:

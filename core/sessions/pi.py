@@ -149,12 +149,19 @@ def _nearest_model(block: bytes, low: int, high: int) -> tuple[str | None, int]:
     Without such a line it starts at `low`.
     """
     at = block.rfind(b'"assistant"', low, high)
-    at = max(at, block.rfind(b'"model_change"', max(at, low), high))
+    end = _line_end(block, at, high) if at >= 0 else low
+    later = block.rfind(b'"model_change"', end, high)
+    if later >= 0:
+        at, end = later, _line_end(block, later, high)
     if at < 0:
         return None, low
     start = max(block.rfind(b"\n", low, at) + 1, low)
+    return _model_on(block[start:end]), start
+
+
+def _line_end(block: bytes, at: int, high: int) -> int:
     end = block.find(b"\n", at, high)
-    return _model_on(block[start : end if end >= 0 else high]), start
+    return end if end >= 0 else high
 
 
 def _last_model(block: bytes, low: int, high: int, current: str | None) -> Steps[str | None]:
@@ -214,13 +221,13 @@ def _read_strictly(line: bytes) -> _Reading | None:
     if clear is None:
         return None
     shapes, doubtful = clear
-    has_audits = found.audits is not UNSET and _holds_items(memoryview(found.audits))
+    has_audits = found.audits is not UNSET and _holds_items(bytes(found.audits))
     return _Reading(model, found.trace, shapes, doubtful, None, has_audits)
 
 
-def _holds_items(raw: memoryview) -> bool:
+def _holds_items(raw: bytes) -> bool:
     """Whether a JSON text is an array with something in it."""
-    return bytes(raw[:1]) == b"[" and (raw.nbytes > 16 or bool(bytes(raw)[1:-1].strip()))
+    return raw[:1] == b"[" and (len(raw) > 16 or bool(raw[1:-1].strip()))
 
 
 def _read_value(value: object, line_length: int) -> _Reading:

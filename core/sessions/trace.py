@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from operator import lt
 from typing import Any, TypeGuard
 
 from msgspec import UNSET, UnsetType
 
 from fabricd.core.canonical import as_given, text, utf8
-from fabricd.core.entropy.fingerprint import has_containers, known_signature, signature
+from fabricd.core.entropy.fingerprint import has_containers, known_signatures, signature
 from fabricd.core.entropy.keysets import tells_names
 from fabricd.core.javascript import unit_length
 from fabricd.core.model import (
@@ -228,24 +227,32 @@ def clear_shapes(
     # A number such as 1e20 grows up to sixfold in canonical text, and replaced bytes threefold.
     if raw_length * (1 if raw_is_plain else 6) > MAX_TRACE_BYTES:
         return None
-    sequences = [operation.sequence for operation in trace.operations]
-    if not all(map(lt, sequences, sequences[1:])):
-        return None
-    shapes: list[str] = []
-    doubtful = False
+    arguments: list[dict[str, Any]] = []
+    last = -1
     for operation in trace.operations:
-        args = operation.args
-        shape = known_signature(args)
-        if shape is None:
-            if has_containers(args) and not _plain_exact(args, 1):
-                return None
-            shape = signature(args)
-            doubtful = doubtful or not tells_names(shape, args)
-        shapes.append(shape)
+        sequence = operation.sequence
+        if sequence <= last:
+            return None
+        last = sequence
         if operation.result is not UNSET and not _raw_result_is_plain(bytes(operation.result)):
             return None
         if operation.normalization and not _keys_are_safe(operation.normalization):
             return None
+        arguments.append(operation.args)
+    # Almost always all of them are known, and nothing in them nests.
+    shapes = known_signatures(arguments)
+    return _new_shapes(arguments) if shapes is None else (shapes, False)
+
+
+def _new_shapes(arguments: list[dict[str, Any]]) -> tuple[list[str], bool] | None:
+    shapes: list[str] = []
+    doubtful = False
+    for args in arguments:
+        if has_containers(args) and not _plain_exact(args, 1):
+            return None
+        shape = signature(args)
+        doubtful = doubtful or not tells_names(shape, args)
+        shapes.append(shape)
     return shapes, doubtful
 
 

@@ -21,6 +21,13 @@ def main() -> int:
         from fabricd.daemon.cli.talk import ended
 
         return ended(lambda: status(as_json=len(arguments) == 2))
+    if arguments[:1] == ["wrap"]:
+        # Ahead of click too: whoever wraps a server waits for its first reply.
+        from fabricd.daemon.cli.talk import ended
+        from fabricd.daemon.cli.wrap_run import is_wrapping, wrap
+
+        if is_wrapping(arguments):
+            return ended(lambda: wrap(arguments))
     from fabricd.daemon.cli.root import run
 
     return run(arguments)

@@ -7,58 +7,43 @@ import os
 import select
 import stat
 import sys
-from collections import OrderedDict
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 import click
 
-from fabricd.core.plain import is_object, printable
+from fabricd.core.plain import printable
 from fabricd.daemon.cli.completing import files
 from fabricd.daemon.cli.talk import Complaint, out
 
 _PIPE_SECONDS = 3.0
 _MAX_LINE = 32 * 1024 * 1024
-_BUILT = 256
-_MEMBERS = frozenset({"ref", "schema", "args", "plan"})
-
-
-class _Normalizers:
-    """The normalizers built last: lines of one run repeat their schemas."""
-
-    def __init__(self) -> None:
-        self._built: OrderedDict[str, Any] = OrderedDict()
-
-    def of(self, ref: str, schema: object, plan: Any) -> Any:
-        """The normalizer of an action, under the plan given or its own."""
-        from fabricd.core.normalform.apply import Normalizer
-        from fabricd.core.normalform.derive import plan_value
-
-        # Not a digest of ours, which rounds integers to doubles: schemas may differ only there.
-        key = json.dumps([ref, schema, None if plan is None else plan_value(plan)])
-        found = self._built.get(key)
-        if found is None:
-            found = self._built[key] = Normalizer(ref, schema, plan)
-            if len(self._built) > _BUILT:
-                self._built.popitem(last=False)
-        return found
 
 
 @click.command("apply")
 @click.argument("file", default="-", shell_complete=files)
-def command(file: str) -> int:
+@click.option(
+    "--conventions",
+    type=click.Choice(["classic", "extended"]),
+    default="classic",
+    show_default=True,
+    help="Which conventions to derive by, where a line brings no plan.",
+)
+def command(file: str, conventions: str) -> int:
     """Repair calls given as JSON lines, from FILE or standard input.
 
-    Reads lines `{"ref", "schema", "args", "plan"?}` and prints `{"args", "witness"}` for each. The
-    witness is null where nothing was changed. A bad line gives `{"error"}` in its place, and
-    the exit code is then 1.
+    Reads lines `{"ref", "schema", "args", "plan"?}`, or `tool` for `ref`, and prints `{"args",
+    "witness"}` for each. The witness is null where nothing was changed. A bad line gives
+    `{"error"}` in its place, and the exit code is then 1. A plan given decides by its version.
     """
-    normalizers = _Normalizers()
+    from fabricd.daemon.cli.calls import Calls
+
+    calls = Calls(is_extended=conventions == "extended")
     failed = False
     with _opened(file) as lines:
         for number, line in _lines(lines):
             try:
-                result = _apply(line, normalizers)
+                result = calls.repaired(line)
             except ValueError as error:
                 failed = True
                 result = {"error": f"line {number}: {printable(str(error))[:500]}"}
@@ -99,36 +84,3 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
                 yield number, line
     except OSError as error:
         raise Complaint(f"the input cannot be read: {error.strerror}") from None
-
-
-def _apply(line: bytes | None, normalizers: _Normalizers) -> dict[str, Any]:
-    import msgspec
-
-    from fabricd.core.documents import strict_json
-    from fabricd.core.nesting import RECORD_LEVELS
-    from fabricd.core.normalform.derive import plan_of
-
-    if line is None:
-        raise ValueError("longer than 32 MiB")
-    call = strict_json(line, RECORD_LEVELS)
-    if not is_object(call):
-        raise ValueError("expected an object with ref, schema and args")
-    ref, schema, args = call.get("ref"), call.get("schema"), call.get("args")
-    if unknown := sorted(set(call) - _MEMBERS):
-        raise ValueError(f"unknown member {unknown[0]!r}, expected ref, schema, args and plan")
-    if not isinstance(ref, str):
-        raise ValueError("expected ref to be a string")
-    if not is_object(args):
-        raise ValueError("expected args to be an object")
-    unchanged = {"args": args, "witness": None}
-    plan = None
-    if "plan" in call:
-        plan = plan_of(call["plan"])
-        if plan is None or plan.ref != ref:
-            return unchanged
-    normalizer = normalizers.of(ref, schema, plan)
-    applied = normalizer.apply(args)
-    witness = normalizer.witness(args, applied)
-    if witness is None:
-        return unchanged
-    return {"args": applied.args, "witness": msgspec.to_builtins(witness)}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.inputs import artifact_at, measured, surface_at
 from fabricd.daemon.cli.talk import out, say
+
+if TYPE_CHECKING:
+    from fabricd.core.model import Surface
 
 _PATH = click.Path(path_type=Path, readable=False)
 
@@ -40,8 +44,19 @@ _PATH = click.Path(path_type=Path, readable=False)
 @click.option(
     "--window", type=click.IntRange(min=1), metavar="N", help="Only the newest N sessions."
 )
+@click.option(
+    "--conventions",
+    type=click.Choice(["classic", "extended"]),
+    default="classic",
+    show_default=True,
+    help="Print the artifact, or the extended normal forms beside it.",
+)
 def command(
-    sessions: Path, surface_file: Path, previous_file: Path | None, window: int | None
+    sessions: Path,
+    surface_file: Path,
+    previous_file: Path | None,
+    window: int | None,
+    conventions: str,
 ) -> int:
     """Compile sessions and surface, and print the artifact.
 
@@ -74,5 +89,19 @@ def command(
         f"{status}: {len(plans.plans)} plans, {plans.rules} rules; "
         f"{verdict.replayed} audit calls replayed, {verdict.repaired} would be repaired"
     )
-    out(artifact_bytes(artifact).decode())
+    out(normal_forms_of(surface) if conventions == "extended" else artifact_bytes(artifact))
     return 0
+
+
+def normal_forms_of(surface: Surface) -> bytes:
+    """The bytes of `normal-forms.json` for a surface."""
+    from fabricd.core.normalform.extended.artifact import (
+        fresh_normal_forms,
+        normal_forms_bytes,
+        normal_forms_steps,
+    )
+    from fabricd.core.steps import finish
+
+    found = finish(normal_forms_steps(surface))
+    say(f"{len(found.plans)} extended plans, {sum(len(p.rules) for p in found.plans)} rules")
+    return normal_forms_bytes(fresh_normal_forms(found.plans, surface.digest))

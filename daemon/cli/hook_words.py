@@ -13,6 +13,8 @@ from fabricd.daemon.hooks.program import line_of
 from fabricd.daemon.hooks.survey import HookState
 from fabricd.store.durable import shown
 
+# As surfaces and logs call it.
+_LOGGED_AS = {"gemini": "gemini-cli"}
 _STATES = {
     "installed": "installed",
     "another_path": "installed, of another fabricd",
@@ -25,15 +27,16 @@ _STATES = {
 def sentences(plan: Plan, backup: Path | None, dry_run: bool, note: str | None) -> Iterator[str]:
     """What was done to a file and what is to be done now; or what would be done."""
     title, path = plan.place.agent.title, shown(plan.place.path)
+    hook = "hook" if plan.place.own is None else "repairing hook"
     match plan.what:
         case "already_installed":
-            yield f"the hook of {title} is already installed in {path}"
+            yield f"the {hook} of {title} is already installed in {path}"
         case "already_uninstalled":
-            yield f"no hook of {title} is installed in {path}"
+            yield f"no {hook} of {title} is installed in {path}"
         case what:
             where = "from" if what == "uninstalled" else "in"
             done = f"would be {what}" if dry_run else f"is {what}"
-            yield f"the hook of {title} {done} {where} {path}"
+            yield f"the {hook} of {title} {done} {where} {path}"
     if backup is not None:
         yield f"the file as it was: {shown(backup)}"
     if note is not None:
@@ -47,7 +50,9 @@ def _advice(plan: Plan) -> Iterator[str]:
         yield f"{plan.place.agent.title} may go on with the hook until it is restarted"
         return
     yield from plan.place.agent.advice(plan.place.scope)
-    if plan.place.agent.name != "pi":
+    if plan.place.own is not None:
+        yield from _repair_advice(plan)
+    elif plan.place.agent.name != "pi":
         yield (
             "fabricd reads the sessions of Pi only so far: the hook does nothing useful for this "
             "agent yet"
@@ -56,16 +61,35 @@ def _advice(plan: Plan) -> Iterator[str]:
         yield "the file holds a path of this machine: think before you share it"
 
 
+def _repair_advice(plan: Plan) -> Iterator[str]:
+    agent = _LOGGED_AS.get(plan.place.agent.name, plan.place.agent.name)
+    yield (
+        "it repairs calls of tools whose schemas are known: "
+        f"fabricd surface capture --agent {agent} --prefix PREFIX -- COMMAND"
+    )
+    yield "it asks the daemon, which must run: fabricd status"
+
+
 def difference(plan: Plan) -> str:
     """The edit as a unified difference, empty where there is none."""
-    path = printable(shown(plan.place.path))
+    return unified(plan.place.path, plan.before, plan.after)
+
+
+def unified(path: Path, before: str | None, after: str | None, around: int = 3) -> str:
+    """The difference of two texts of a file, None where there is none.
+
+    Args:
+        around: how many unchanged lines to show.
+    """
+    name = printable(shown(path))
     return "".join(
         _line(line)
         for line in difflib.unified_diff(
-            _lines(plan.before),
-            _lines(plan.after),
-            "/dev/null" if plan.before is None else path,
-            "/dev/null" if plan.after is None else path,
+            _lines(before),
+            _lines(after),
+            "/dev/null" if before is None else name,
+            "/dev/null" if after is None else name,
+            n=around,
         )
     )
 
@@ -94,6 +118,7 @@ def edit_json(
     changed = plan.changes and not dry_run
     value: dict[str, Any] = {
         "agent": plan.place.agent.name,
+        "hook": "turn-end" if plan.place.own is None else "repair",
         "scope": plan.place.scope,
         "path": shown(plan.place.path),
         "state": plan.what,
@@ -116,6 +141,7 @@ def states_json(states: Sequence[HookState]) -> str:
 def _state(state: HookState) -> dict[str, Any]:
     return {
         "agent": state.agent,
+        "hook": state.hook,
         "scope": state.scope,
         "path": shown(state.path),
         "state": state.state,
@@ -127,12 +153,16 @@ def _state(state: HookState) -> dict[str, Any]:
 def states_table(states: Sequence[HookState]) -> str:
     """One line an agent, and one more where there is something to be said."""
     rows = [("agent", "state", "file")]
-    rows += [(s.agent, _STATES[s.state], printable(shown(s.path))) for s in states]
+    rows += [(s.agent, _state_words(s), printable(shown(s.path))) for s in states]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     lines = [f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]}\n" for row in rows]
     for index, state in reversed(list(enumerate(states, start=1))):
         lines[index + 1 : index + 1] = [f"{'':{widths[0]}}  {words}\n" for words in _remarks(state)]
     return "".join(lines)
+
+
+def _state_words(state: HookState) -> str:
+    return _STATES[state.state] + (", repairs" if state.hook == "repair" else "")
 
 
 def _remarks(state: HookState) -> Iterator[str]:

@@ -59,7 +59,7 @@ def require_harmless(target: Path, *allowed: Path) -> None:
 
     homes = find(env())
     ours = [homes.compiled, homes.artifact, homes.surface, homes.pool, homes.pool_ledger]
-    ours += [homes.repairs, homes.repairs_learned]
+    ours += [homes.normal_forms, homes.repairs, homes.repairs_learned]
     in_force = {_real(path) for path in ours if path not in allowed}
     folders = {_real(homes.entropy), _real(homes.repairs.parent)}
     real = _real(target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabricd.core.history.calls import READ_AGENTS
+from fabricd.core.history.calls import AGENTS
 from fabricd.daemon.cli.completing import directories
 from fabricd.daemon.cli.moments import since as moment_given
 from fabricd.daemon.cli.talk import Complaint, out, say
@@ -27,7 +27,7 @@ _PATH = click.Path(path_type=Path, readable=False)
     "--agent",
     "agents",
     multiple=True,
-    type=click.Choice(READ_AGENTS),
+    type=click.Choice(AGENTS),
     help="Only this agent's calls. May be given several times.",
 )
 @click.option(

@@ -22,6 +22,7 @@ _COMMANDS = {
     "status": "status",
     "report": "report",
     "sources": "sources",
+    "explain": "explain",
     "logs": "logs",
     "metrics": "metrics",
     "doctor": "doctor",
@@ -39,6 +40,8 @@ _COMMANDS = {
     "repairs": "repairs",
     "service": "service",
     "surface": "surface",
+    "lint": "lint",
+    "wrap": "wrapping",
     "hook": "hook",
     "config": "config",
     "completions": "completions",
@@ -51,6 +54,7 @@ _HELP = {
     "status": "Ask the running daemon how it is.",
     "report": "Show what your agents' logs say.",
     "sources": "List whose logs are found, and where.",
+    "explain": "Show what a repair changed, and by what right.",
     "logs": "Show what the daemon has logged.",
     "metrics": "Print the running daemon's numbers as Prometheus text.",
     "doctor": "Check what the daemon rests on, and name the cures.",
@@ -68,17 +72,19 @@ _HELP = {
     "repairs": "Show the catalog repairs of the home.",
     "service": "Let systemd or launchd run the daemon.",
     "surface": "Keep the tool schemas that recorded calls are judged by.",
+    "wrap": "Repair the calls between an agent and an MCP server.",
+    "lint": "Tell what makes the tools of a server hard to call.",
     "hook": "Let an agent tell fabricd when a turn has ended.",
     "config": "Show, check and explain the configuration.",
     "completions": "Print the completion script of a shell.",
 }
 # What is in no group is listed in the end.
 _GROUPS = {
-    "Run and look": "run start stop restart status report sources logs metrics doctor",
-    "Measure and compile": "measure derive apply compile trial digest repairs",
+    "Run and look": "run start stop restart status report sources explain logs metrics doctor",
+    "Measure and compile": "measure derive apply compile trial digest repairs lint",
     "Share": "export export-artifact import",
     "Study and certify": "lab certify",
-    "Set up": "service surface hook config completions",
+    "Set up": "service surface wrap hook config completions",
 }
 
 

@@ -111,27 +111,15 @@ def capture_command(
 ) -> int:
     """Start an MCP server, keep the tools it lists, and end it.
 
+    Tells what repairs the schemas allow, and which tools get none and why.
     With a prefix, a tool with that prefix which it does not list counts as not declared.
     """
-    from fabricd import __version__
-    from fabricd.core.documents import BadDocument
-    from fabricd.core.history.declared import listed
+    from fabricd.daemon.cli.capturing import tools_of
     from fabricd.daemon.cli.surface_keeping import keep_listing
-    from fabricd.ipc.capture import CaptureFailed, NoSuchCommand, capture
 
     _require_version(agent_version)
-    try:
-        found = capture(words, __version__, timeout)
-        tools = listed(found.tools, prefix)
-    except NoSuchCommand as error:
-        raise Complaint(str(error)) from None
-    except CaptureFailed as error:
-        for line in error.stderr:
-            say(f"the server said: {line}")
-        raise Complaint(str(error), FAILED) from None
-    except BadDocument as error:
-        raise Complaint(f"the server's listing cannot be used: {error}", FAILED) from None
-    return keep_listing(agent, tools, agent_version, prefix or None, None, as_json)
+    tools = tools_of(words, timeout, prefix)
+    return keep_listing(agent, tools, agent_version, prefix or None, None, as_json, True)
 
 
 @command.command("list")
@@ -173,11 +161,11 @@ def show(which: str, tool: str | None, as_json: bool) -> int:
     A listing is named by the start of its digest, or by its agent.
     """
     from fabricd.core.canonical import as_given, pretty, text
-    from fabricd.daemon.cli.surface_words import schemas_of, tools_words
+    from fabricd.daemon.cli.surface_words import is_kept, schemas_of, tools_words
 
     found, _ = _everything()
     value = schemas_of(found, which, tool)
-    if not value:
+    if not value and (tool is not None or not is_kept(found, which)):
         what = f"tool {printable(tool)} in " if tool else ""
         raise Complaint(f"there is no {what}listing {printable(which)}: see fabricd surface list")
     if as_json:
@@ -189,6 +177,19 @@ def show(which: str, tool: str | None, as_json: bool) -> int:
             say(f"{printable(each['tool'])}, {each['holds']}")
             out(pretty(each["inputSchema"]) + "\n")
     return 0
+
+
+@command.command("remove")
+@click.argument("digest")
+@_JSON
+def remove(digest: str, as_json: bool) -> int:
+    """Remove an added listing, named by the start of its digest.
+
+    The calls that it judged are judged by the others, or not at all. What ships stays.
+    """
+    from fabricd.daemon.cli.surface_keeping import remove_listing
+
+    return remove_listing(_everything()[0], digest, as_json)
 
 
 def _require_version(version: str | None) -> None:

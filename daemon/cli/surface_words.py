@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def day(at: int) -> str:
     """A moment in the user's zone, to the minute."""
-    return datetime.fromtimestamp(at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    return datetime.fromtimestamp(at / 1000).strftime("%Y-%m-%d %H:%M")
 
 
 def rows(filed: Iterable[Filed], agent: str | None) -> list[dict[str, Any]]:
@@ -34,6 +34,14 @@ def _shipped_digest(each: ShippedAgent) -> str:
     return sha256(msgspec.json.encode(each)).hexdigest()
 
 
+def _versions(each: ShippedAgent) -> list[str] | None:
+    """The first and the last version of all its tools' generations that name theirs."""
+    from fabricd.core.history.judging import version_key
+
+    named = [version for tool in each.tools for version in tool.versions or ()]
+    return [min(named, key=version_key), max(named, key=version_key)] if named else None
+
+
 def _shipped_row(each: ShippedAgent) -> dict[str, Any]:
     return {
         "agent": each.agent,
@@ -41,6 +49,7 @@ def _shipped_row(each: ShippedAgent) -> dict[str, Any]:
         "source": each.source,
         "licence": each.licence,
         "agentVersion": None,
+        "versions": _versions(each),
         "covers": None,
         "firstSeen": min(tool.seen[0] for tool in each.tools),
         "lastSeen": max(tool.seen[1] for tool in each.tools),
@@ -58,6 +67,7 @@ def _added_row(each: Filed) -> dict[str, Any]:
         "source": None,
         "licence": None,
         "agentVersion": each.agent_version,
+        "versions": None if each.agent_version is None else [each.agent_version] * 2,
         "covers": each.covers,
         "firstSeen": moment_text(each.first),
         "lastSeen": moment_text(each.last),
@@ -77,6 +87,8 @@ def _row_words(row: dict[str, Any]) -> str:
     what = f"{row['agent']:<12} {row['digest'][:12]}  {first} to {last}"
     tools = counted(row["tools"], "tool", "tools")
     if row["origin"] == "shipped":
+        if row["versions"] is not None:
+            tools += f" of versions {' to '.join(row['versions'])}"
         return f"{what}  {tools}, shipped ({row['licence']}, {row['source']})"
     extra = f" of version {printable(row['agentVersion'])}" if row["agentVersion"] else ""
     if row["covers"] is not None:
@@ -92,6 +104,11 @@ def schemas_of(filed: Iterable[Filed], which: str, tool: str | None) -> list[dic
     """The tools of the listings that are meant, with their schemas and when they hold."""
     every = [*_shipped_tools(which), *_added_tools(filed, which)]
     return [each for each in every if tool in (None, each["tool"])]
+
+
+def is_kept(filed: Iterable[Filed], which: str) -> bool:
+    """Whether a listing is meant that was added: it may have no tools."""
+    return any(_is_meant(which, each.agent, each.digest) for each in filed)
 
 
 def _is_meant(which: str, agent: str, digest: str) -> bool:
@@ -127,6 +144,8 @@ def _tool_row(agent: str, name: str, holds: str, schema: object) -> dict[str, An
 
 def tools_words(value: Sequence[dict[str, Any]]) -> str:
     """The tools of listings, one a line."""
+    if not value:
+        return "no tools\n"
     width = max(len(printable(each["tool"])) for each in value)
     lines = [f"{printable(each['tool']):<{width}}  {printable(each['holds'])}" for each in value]
     return "\n".join(lines) + "\n"

@@ -30,7 +30,7 @@ def look(subject: Subject) -> Iterator[Check]:
     """Durable files and session logs; and what the daemon has noticed of the clock."""
     now = time.time()
     homes = subject.homes
-    kept = (homes.compiled, homes.surface, homes.pool, homes.checkpoints, homes.lock)
+    kept = (homes.compiled, homes.normal_forms, homes.surface, homes.pool, homes.checkpoints)
     logs = (Stamp(shown(file.path), file.mtime_ns / 1e9) for file in discover(homes.sessions).files)
     yield judge([*stamps(kept), *logs], now)
     jumps = subject.counters.get("clockJumps")

@@ -13,7 +13,7 @@ from fabricd.core.model import Surface
 from fabricd.core.repairs import Table
 from fabricd.daemon.doctor.checks import Check, aside, doubtful, fine, wrong
 from fabricd.daemon.doctor.subject import Subject
-from fabricd.store import artifacts, checkpoints, pools, repairs, surfaces
+from fabricd.store import artifacts, checkpoints, normal_forms, pools, repairs, surfaces
 from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
 
 
@@ -25,6 +25,7 @@ def look(subject: Subject) -> Iterator[Check]:
     homes = subject.homes
     if _may_hold_files(homes.home):
         yield judge("compiled", homes.compiled, artifacts.load(homes.compiled))
+        yield judge("normal-forms", homes.normal_forms, normal_forms.load(homes.normal_forms))
         yield judge("surface", homes.surface, surfaces.load(homes.surface))
         yield judge("pool", homes.pool, pools.load(homes.pool))
         yield judge("repairs", homes.repairs, repairs.load(homes.repairs))

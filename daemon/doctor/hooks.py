@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from fabricd.daemon.doctor.checks import Check, command, doubtful, fine
 from fabricd.daemon.doctor.subject import Subject
-from fabricd.daemon.hooks.survey import HookState, installed
+from fabricd.daemon.hooks.survey import HookState, installed, repairing
 from fabricd.store.durable import shown
 
 
 def look(subject: Subject) -> Iterator[Check]:
     """Every agent of this machine."""
-    for state in installed(subject.env):
+    for state in (*installed(subject.env), *repairing(subject.env)):
         check = judge(state)
         if check is not None:
             yield check
@@ -23,8 +23,9 @@ def judge(found: HookState) -> Check | None:
 
     That there is no hook is no fault: the rescan finds what it would have told.
     """
-    id, where = f"hook-{found.agent}", shown(found.path)
-    install = command("fabricd", "hook", "install", found.agent)
+    repairs = found.hook == "repair"
+    id, where = f"hook-{found.agent}{'-repair' if repairs else ''}", shown(found.path)
+    install = command("fabricd", "hook", "install", found.agent, *["--repair"] * repairs)
     match found.state:
         case "agent_not_found":
             return None

@@ -70,6 +70,7 @@ def _private(homes: Homes) -> list[Path]:
     """What we write. The surface is the agent's."""
     return [
         homes.compiled,
+        homes.normal_forms,
         homes.pool,
         homes.pool_ledger,
         homes.repairs,

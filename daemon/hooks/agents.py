@@ -38,7 +38,17 @@ class Agent(Protocol):
 
     @property
     def form(self) -> Form:
-        """How the hook stands in its file."""
+        """How the hook that tells of turns stands in its file."""
+        ...
+
+    @property
+    def repair(self) -> Form | None:
+        """How the hook that repairs stands in its file; None where it would not be safe."""
+        ...
+
+    @property
+    def repair_file(self) -> str | None:
+        """The name of a file of its own beside the other's; None: both stand in one."""
         ...
 
     def home(self, env: Mapping[str, str]) -> Path:
@@ -72,13 +82,30 @@ class Agent(Protocol):
 
 
 class Place(Struct, frozen=True):
-    """One file of one agent."""
+    """One file of one agent.
+
+    Attributes:
+        own: how the hook that repairs stands there; None where the other one is meant.
+    """
 
     agent: Agent
     scope: Scope
     path: Path
     home: Path
     switch: Path | None
+    own: Form | None = None
+
+    @property
+    def form(self) -> Form:
+        """How the hook that is meant stands there."""
+        return self.agent.form if self.own is None else self.own
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """How each hook of ours stands that may stand there."""
+        if self.agent.repair is None or self.agent.repair_file is not None:
+            return (self.form,)
+        return (self.agent.form, self.agent.repair)
 
 
 AGENTS: dict[str, Agent] = {
@@ -92,3 +119,12 @@ def place_of(agent: Agent, env: Mapping[str, str], project: Path | None) -> Plac
     if project is None:
         return Place(agent, "user", agent.path(home), home, agent.switch(home))
     return Place(agent, "project", agent.project_path(project), home, agent.switch(home))
+
+
+def repair_place_of(agent: Agent, env: Mapping[str, str], project: Path | None) -> Place | None:
+    """The file of the hook that repairs; None where the agent makes that unsafe."""
+    if agent.repair is None:
+        return None
+    place = place_of(agent, env, project)
+    path = place.path if agent.repair_file is None else place.path.with_name(agent.repair_file)
+    return Place(agent, place.scope, path, place.home, place.switch, agent.repair)

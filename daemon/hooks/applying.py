@@ -8,6 +8,8 @@ to comes from the backup there is. So to uninstall gives back the very bytes, if
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
+from itertools import permutations
 from pathlib import Path
 
 from msgspec import Struct
@@ -55,7 +57,7 @@ def plan(place: Place, words: tuple[str, ...] | None) -> Plan:
         Unusable: the file cannot be read or edited, or is not ours to write.
     """
     found, before = _read(place.path)
-    form = place.agent.form
+    form = place.form
     edit = form.uninstall(before) if words is None else form.install(before, words)
     match edit:
         case Refused(reason=reason):
@@ -73,9 +75,14 @@ def plan(place: Place, words: tuple[str, ...] | None) -> Plan:
 
 def _plan(place: Place, found: Found, before: str | None, edit: Change, uninstalling: bool) -> Plan:
     known, origin = _origin(place, before)
-    after = origin if uninstalling and known else edit.text
+    after = edit.text
+    if uninstalling and known:
+        # To uninstall one hook leaves the other.
+        staying = _staying(place, before)
+        again = _with(origin, staying)
+        after = again if again is not None or not staying else after
     keeps = before is not None and not known
-    ends = uninstalling and origin is not None
+    ends = uninstalling and origin is not None and after == origin
     return Plan(place, found, edit.what, before, after, keeps, ends)
 
 
@@ -127,22 +134,51 @@ def _raw(path: Path) -> bytes | None:
 
 
 def _origin(place: Place, text: str | None) -> tuple[bool, str | None]:
-    """Whether it is known what the file was before our hook came, and that."""
-    form = place.agent.form
+    """Whether it is known what the file was before our hooks came, and that."""
     if text is None:
         return True, None
     try:
-        [words] = form.commands(text)
+        present = _present(place, text)
     except (Unfit, ValueError):
-        # None of ours, or several.
+        # Somebody changed them, or there are several of one kind.
+        return False, None
+    if not present:
         return False, None
     with contextlib.suppress(Unusable):
         backup = text_of(backup_path(place.path))
-        if backup is not None and _leads_to(form, backup, words, text):
+        if backup is not None and _leads_to(backup, present, text):
             return True, backup
-    return (True, None) if _leads_to(form, None, words, text) else (False, None)
+    return (True, None) if _leads_to(None, present, text) else (False, None)
 
 
-def _leads_to(form: Form, start: str | None, words: tuple[str, ...], text: str) -> bool:
-    edit: Edit = form.install(start, words)
-    return isinstance(edit, Change) and edit.what == "installed" and edit.text == text
+def _present(place: Place, text: str) -> list[tuple[Form, tuple[str, ...]]]:
+    """Our hooks in a file, one of a kind at most."""
+    present: list[tuple[Form, tuple[str, ...]]] = []
+    for form in place.forms:
+        commands = form.commands(text)
+        if commands:
+            [words] = commands
+            present.append((form, words))
+    return present
+
+
+def _leads_to(start: str | None, hooks: list[tuple[Form, tuple[str, ...]]], text: str) -> bool:
+    """Whether to install these hooks, in whatever order, leads from one text to another."""
+    return any(_with(start, order) == text for order in permutations(hooks))
+
+
+def _staying(place: Place, before: str | None) -> list[tuple[Form, tuple[str, ...]]]:
+    """The hooks in a file that to uninstall the one that is meant leaves there."""
+    if place.own is None or before is None:
+        return []
+    return [each for each in _present(place, before) if each[0] != place.own]
+
+
+def _with(text: str | None, hooks: Iterable[tuple[Form, tuple[str, ...]]]) -> str | None:
+    """A text with these hooks installed one after the other; None where that cannot be."""
+    for form, words in hooks:
+        edit: Edit = form.install(text, words)
+        if not isinstance(edit, Change) or edit.what != "installed":
+            return None
+        text = edit.text
+    return text

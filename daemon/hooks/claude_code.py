@@ -11,6 +11,8 @@ from fabricd.store.addresses import absolute
 
 # Seconds. Comments make Claude Code discard the whole file, so they are refused, not kept.
 _SETTINGS = Settings("Stop", {"timeout": 5})
+# Arguments of its own tools are validated before any hook sees them: only servers' are repaired.
+_REPAIR = Settings("PreToolUse", {"timeout": 5}, matcher="mcp__.*", alone=True)
 
 
 class ClaudeCode:
@@ -20,6 +22,8 @@ class ClaudeCode:
     title = "Claude Code"
     program = "claude"
     form = _SETTINGS
+    repair = _REPAIR
+    repair_file = None
 
     def home(self, env: Mapping[str, str]) -> Path:
         """`CLAUDE_CONFIG_DIR`, else `~/.claude`."""

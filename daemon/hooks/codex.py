@@ -23,6 +23,9 @@ class Codex:
     title = "Codex"
     program = "codex"
     form = _SETTINGS
+    # It takes other arguments only from a hook that allows the call as well.
+    repair = None
+    repair_file = None
 
     def home(self, env: Mapping[str, str]) -> Path:
         """`CODEX_HOME`, else `~/.codex`."""

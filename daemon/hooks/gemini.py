@@ -11,6 +11,13 @@ from fabricd.store.addresses import absolute
 
 # Milliseconds. The name is what /hooks disable takes.
 _SETTINGS = Settings("AfterAgent", {"name": "fabricd", "timeout": 5000}, comments=True)
+_REPAIR = Settings(
+    "BeforeTool",
+    {"name": "fabricd-repair", "timeout": 5000},
+    comments=True,
+    matcher=".*",
+    alone=True,
+)
 
 
 class Gemini:
@@ -20,6 +27,8 @@ class Gemini:
     title = "Gemini CLI"
     program = "gemini"
     form = _SETTINGS
+    repair = _REPAIR
+    repair_file = None
 
     def home(self, env: Mapping[str, str]) -> Path:
         """`.gemini` in `GEMINI_CLI_HOME`, else in the home directory."""

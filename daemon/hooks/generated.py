@@ -35,12 +35,82 @@ function tell(facts) {
 }
 """
 
+# What both repairing plugins share: a call waits for its repair a third of a second at most, and
+# is left as it is on any doubt. What comes back was validated after it had been rewritten.
+ASK = """\
+import { spawn } from "node:child_process";
+
+const COMMAND = %s;
+const PATIENCE = 350;
+const MOST = 4194304;
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asked(tool, args) {
+  return new Promise((resolve) => {
+    let text = "";
+    let child;
+    const timer = setTimeout(() => end(undefined), PATIENCE);
+    const end = (found) => {
+      clearTimeout(timer);
+      resolve(found);
+      child?.kill();
+      child?.stdout?.destroy();
+      child?.unref();
+    };
+    try {
+      const input = JSON.stringify({ tool_name: tool, tool_input: args });
+      child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "ignore"] });
+      child.on("error", () => end(undefined));
+      child.stdin.on("error", () => {});
+      child.stdout.setEncoding("utf8");
+      child.stdout.on("data", (part) => {
+        text += part;
+        if (text.length > MOST) end(undefined);
+      });
+      child.on("close", () => {
+        try {
+          end(JSON.parse(text).arguments);
+        } catch {
+          end(undefined);
+        }
+      });
+      child.stdin.end(input);
+    } catch {
+      end(undefined);
+    }
+  });
+}
+
+async function repair(tool, args) {
+  try {
+    if (typeof tool !== "string" || !isObject(args)) return;
+    const found = await asked(tool, args);
+    if (!isObject(found) || Object.hasOwn(found, "__proto__")) return;
+    for (const name of Object.keys(args)) {
+      if (!Object.hasOwn(found, name)) delete args[name];
+    }
+    Object.assign(args, found);
+  } catch {
+    // Nothing here may ever become the agent's business.
+  }
+}
+"""
+
 
 class Plugin(Struct, frozen=True):
-    """A file of our own for an agent; `body` calls `tell(facts)` when a turn has ended."""
+    """A file of our own for an agent.
+
+    Attributes:
+        body: calls what the prelude has: `tell(facts)` when a turn has ended, or
+            `repair(tool, args)` before a call.
+    """
 
     agent: str
     body: str
+    prelude: str = _TELL
 
     def source(self, words: tuple[str, ...]) -> str:
         """The whole file, which runs these words."""
@@ -48,7 +118,7 @@ class Plugin(Struct, frozen=True):
             f'{_MARKER} written by fabricd, removed by "fabricd hook uninstall {self.agent}".\n'
         )
         # Escaped: no character ends a line of JavaScript before its time.
-        return marker + _TELL % json.dumps(list(words)) + "\n" + self.body
+        return marker + self.prelude % json.dumps(list(words)) + "\n" + self.body
 
     def install(self, text: str | None, words: tuple[str, ...]) -> Edit:
         """The file, in place of none or of one of ours."""

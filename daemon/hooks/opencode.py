@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from fabricd.daemon.hooks.generated import Plugin
+from fabricd.daemon.hooks.generated import ASK, Plugin
 from fabricd.store.addresses import absolute
 
 _FILE = "fabricd.js"
+_REPAIR_FILE = "fabricd-repair.js"
 _BODY = """\
 // Version 1: a hook that is shown every event.
 async function server(host) {
@@ -60,6 +61,22 @@ export default { id: "fabricd", server, setup };
 """
 
 
+_REPAIR_BODY = """\
+async function server() {
+  return {
+    "tool.execute.before": async (input, output) => {
+      await repair(input?.tool, output?.args);
+    },
+  };
+}
+
+// Version 2 offers nothing of the kind yet.
+async function setup() {}
+
+export default { id: "fabricd-repair", server, setup };
+"""
+
+
 class OpenCode:
     """OpenCode."""
 
@@ -67,6 +84,8 @@ class OpenCode:
     title = "OpenCode"
     program = "opencode"
     form = Plugin("opencode", _BODY)
+    repair = Plugin("opencode", _REPAIR_BODY, ASK)
+    repair_file = _REPAIR_FILE
 
     def home(self, env: Mapping[str, str]) -> Path:
         """`opencode` in `XDG_CONFIG_HOME`, else in `~/.config`, on every system."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from fabricd.daemon.hooks.generated import Plugin
+from fabricd.daemon.hooks.generated import ASK, Plugin
 from fabricd.store.homes import agent_dir
 
 _FILE = "fabricd.ts"
+_REPAIR_FILE = "fabricd-repair.ts"
 _BODY = """\
 export default function (pi) {
   pi.on("turn_end", (_event, context) => {
@@ -28,6 +29,15 @@ export default function (pi) {
 """
 
 
+_REPAIR_BODY = """\
+export default function (pi) {
+  pi.on("tool_call", async (event) => {
+    await repair(event?.toolName, event?.input);
+  });
+}
+"""
+
+
 class Pi:
     """Pi."""
 
@@ -35,6 +45,8 @@ class Pi:
     title = "Pi"
     program = "pi"
     form = Plugin("pi", _BODY)
+    repair = Plugin("pi", _REPAIR_BODY, ASK)
+    repair_file = _REPAIR_FILE
 
     def home(self, env: Mapping[str, str]) -> Path:
         """`PI_CODING_AGENT_DIR`, else `~/.pi/agent`."""

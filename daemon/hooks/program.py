@@ -8,9 +8,11 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 NAME = "fabricd-hook"
-_VERB = "turn-end"
+Verb: TypeAlias = Literal["turn-end", "repair"]
+_VERBS: tuple[Verb, ...] = ("turn-end", "repair")
 
 
 class NoHook(RuntimeError):
@@ -38,9 +40,9 @@ def find(env: Mapping[str, str]) -> str:
     return found
 
 
-def words_for(program: str, agent: str) -> tuple[str, ...]:
+def words_for(program: str, agent: str, verb: Verb = "turn-end") -> tuple[str, ...]:
     """What runs the hook for an agent."""
-    return (program, _VERB, "--agent", agent)
+    return (program, verb, "--agent", agent)
 
 
 def line_of(words: tuple[str, ...]) -> str:
@@ -58,5 +60,5 @@ def ours(line: str) -> tuple[str, ...] | None:
 
 
 def is_ours(words: tuple[str, ...]) -> bool:
-    """Whether these words run our hook."""
-    return len(words) >= 2 and os.path.basename(words[0]) == NAME and words[1] == _VERB
+    """Whether these words run our hook, for whatever it is run."""
+    return len(words) >= 2 and os.path.basename(words[0]) == NAME and words[1] in _VERBS

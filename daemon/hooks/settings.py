@@ -27,11 +27,15 @@ class Settings(Struct, frozen=True):
         event: the event that ends a turn.
         members: what stands in a handler beside type and command.
         comments: whether the agent reads comments in its settings.
+        matcher: of the tools whose calls are meant, for an event that is about a call.
+        alone: whether to uninstall leaves our handlers for other events.
     """
 
     event: str
     members: Mapping[str, Plain]
     comments: bool = False
+    matcher: str | None = None
+    alone: bool = False
 
     def install(self, text: str | None, words: tuple[str, ...]) -> Edit:
         """Settings with one handler of ours for the event, which runs these words."""
@@ -47,12 +51,13 @@ class Settings(Struct, frozen=True):
             return Refused(str(error))
 
     def uninstall(self, text: str | None) -> Edit:
-        """Settings without any handler of ours, for whatever event."""
+        """Settings without any handler of ours, for whatever event unless this is alone."""
+        event = self.event if self.alone else None
         try:
             document = _document(self, text)
-            if next(found(document), None) is None:
+            if next(found(document, event), None) is None:
                 return Same("already_uninstalled")
-            bare = _without(self, document, event=None, spared=0)
+            bare = _without(self, document, event, spared=0)
             return Change(_checked(self, document, bare.text), "uninstalled")
         except Unfit as error:
             return Refused(str(error))
@@ -92,7 +97,8 @@ def _document(settings: Settings, text: str | None) -> Document:
 def _with(settings: Settings, document: Document, words: tuple[str, ...]) -> str:
     """With a group of our own at the end: those of others have matchers of their own."""
     entry: dict[str, Plain] = {"type": "command", "command": line_of(words), **settings.members}
-    group: Plain = {"hooks": [entry]}
+    matcher: dict[str, Plain] = {} if settings.matcher is None else {"matcher": settings.matcher}
+    group: Plain = {**matcher, "hooks": [entry]}
     root = box_at(document.root, "the document", is_object=True)
     hooks = member(root, "hooks")
     if hooks is None:

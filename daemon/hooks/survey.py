@@ -11,9 +11,10 @@ from typing import Literal
 from msgspec import Struct
 
 from fabricd.daemon.hooks import program
-from fabricd.daemon.hooks.agents import AGENTS, Agent, Place, Scope, place_of
+from fabricd.daemon.hooks.agents import AGENTS, Agent, Place, Scope, place_of, repair_place_of
 from fabricd.daemon.hooks.applying import Unusable, text_of
 from fabricd.daemon.hooks.edits import Unfit
+from fabricd.daemon.hooks.program import Verb
 from fabricd.store.durable import shown
 
 State = Literal["installed", "another_path", "not_installed", "agent_not_found", "unreadable"]
@@ -23,6 +24,7 @@ class HookState(Struct, frozen=True):
     """The hook in one file of one agent.
 
     Attributes:
+        hook: which of the two.
         state: `another_path`: a hook of ours, but of another installation than this one;
             `agent_not_found`: neither hook nor agent.
         commands: the programs that our hooks there run.
@@ -36,6 +38,17 @@ class HookState(Struct, frozen=True):
     state: State
     commands: tuple[str, ...]
     note: str | None
+    hook: Verb = "turn-end"
+
+
+def repairing(
+    env: Mapping[str, str], project: Path | None = None, agents: Iterable[Agent] | None = None
+) -> list[HookState]:
+    """The hook that repairs of each agent that has it. Changes nothing."""
+    chosen = AGENTS.values() if agents is None else agents
+    places = [repair_place_of(agent, env, project) for agent in chosen]
+    states = [state_of(place, env) for place in places if place is not None]
+    return [state for state in states if state.commands]
 
 
 def installed(
@@ -56,7 +69,7 @@ def state_of(place: Place, env: Mapping[str, str]) -> HookState:
     """The hook in one file."""
     try:
         text = text_of(place.path)
-        commands = tuple(words[0] for words in place.agent.form.commands(text))
+        commands = tuple(words[0] for words in place.form.commands(text))
     except (Unusable, Unfit) as error:
         return _told(place, "unreadable", (), str(error))
     if not commands:
@@ -85,4 +98,5 @@ def _switch(place: Place) -> str | None:
 
 def _told(place: Place, state: State, commands: tuple[str, ...], note: str | None) -> HookState:
     agent = place.agent
-    return HookState(agent.name, agent.title, place.scope, place.path, state, commands, note)
+    hook: Verb = "turn-end" if place.own is None else "repair"
+    return HookState(agent.name, agent.title, place.scope, place.path, state, commands, note, hook)

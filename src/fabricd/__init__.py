@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from fabricd.core.normalform.library import Normalizer, Result
+
+__all__ = ["Normalizer", "Result", "__version__"]
 __version__: str
 
 
@@ -22,9 +27,15 @@ def _installed_version() -> str:
     return "0+unknown"  # run straight from a checkout
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> object:
+    # Resolved when they are asked for: most commands need neither.
     if name == "__version__":
-        version = _installed_version()
-        globals()["__version__"] = version
-        return version
-    raise AttributeError(name)
+        found: object = _installed_version()
+    elif name in ("Normalizer", "Result"):
+        from fabricd.core.normalform import library
+
+        found = getattr(library, name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found

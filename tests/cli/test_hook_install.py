@@ -342,7 +342,18 @@ def test_an_agent_has_to_be_named(cli: Cli, home: Path) -> None:
 
 
 def test_json_on_an_edit_has_one_shape(cli: Cli, home: Path, hook: str) -> None:
-    members = {"agent", "scope", "path", "state", "dryRun", "command", "backup", "note", "advice"}
+    members = {
+        "agent",
+        "hook",
+        "scope",
+        "path",
+        "state",
+        "dryRun",
+        "command",
+        "backup",
+        "note",
+        "advice",
+    }
     (home / ".claude" / "settings.json").write_text("{}")
     tried = cli("hook", "install", "claude-code", "--dry-run", "--json").json
     done = cli("hook", "install", "claude-code", "--json").json
@@ -381,6 +392,7 @@ def test_the_list_is_a_table_and_json(cli: Cli, home: Path, hook: str) -> None:
         "path": str(home / FILES["gemini"]),
         "state": "installed",
         "commands": [hook],
+        "hook": "turn-end",
         "note": None,
     }
 

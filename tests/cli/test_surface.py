@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +27,16 @@ def listing(place: Path) -> Path:
     path = place / "tools.json"
     path.write_text(json.dumps({"tools": [{"name": "count", "inputSchema": SCHEMA}]}))
     return path
+
+
+@pytest.fixture
+def tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A zone that is ahead of UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 def add(cli: Cli, listing: Path, *more: str) -> Any:
@@ -132,6 +147,95 @@ def test_a_capture_that_fails_says_why(cli: Cli, mode: str, code: int, words: st
 def test_a_command_that_is_not_there(cli: Cli) -> None:
     found = cli("surface", "capture", "--agent", "pi", "--", "/nonexistent/server")
     assert found.code == 2 and "cannot be started" in found.err
+
+
+@pytest.mark.parametrize("mode", ["nan", "infinite", "long"])
+def test_what_could_not_be_read_again_is_not_kept(cli: Cli, mode: str) -> None:
+    found = cli("surface", "capture", "--agent", "pi", "--", sys.executable, str(SERVER), mode)
+    found.complains(1, "the server's answer cannot be used")
+    assert cli("surface", "list").code == 0
+
+
+def test_a_time_limit_that_is_no_number(cli: Cli) -> None:
+    found = cli("surface", "capture", "--agent", "pi", "--timeout", "nan", "--", "true")
+    found.complains(2, "--timeout")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_a_capture_ends_its_server(place: Path, number: signal.Signals) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("it is ignored here, and so by what is started here")
+    noted = place / "pid"
+    words = ["surface", "capture", "--agent", "pi", "--"]
+    server = [sys.executable, str(SERVER), "stays", str(noted)]
+    with subprocess.Popen([sys.executable, "-m", "fabricd", *words, *server]) as process:
+        while not noted.exists() or not noted.read_text():
+            time.sleep(0.01)
+        process.send_signal(number)
+        assert process.wait(10) == 128 + number
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(noted.read_text()), 0)
+
+
+def test_more_tools_than_are_read_back_are_refused(
+    cli: Cli, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabricd.daemon.cli.surface_keeping._MAX_TOOLS", 1)
+    path = place / "x.json"
+    path.write_text(json.dumps([{"name": name, "inputSchema": {}} for name in "ab"]))
+    cli("surface", "add", path, "--agent", "pi").complains(2, "more than 1 tools")
+
+
+def test_a_version_cannot_paint_the_terminal(cli: Cli, listing: Path) -> None:
+    found = cli("surface", "add", listing, "--agent", "pi", "--agent-version", "1\x1b[31m")
+    assert b"version 1\\x1b[31m are judged" in found.out
+
+
+def test_a_listing_is_removed_by_its_digest_alone(cli: Cli, listing: Path) -> None:
+    key = add(cli, listing)["digest"]
+    cli("surface", "remove", key[:7]).complains(2, "too short")
+    cli("surface", "remove", "0" * 16).complains(2, "0 listings")
+    assert cli("surface", "remove", key[:8], "--json").json == {
+        "version": 1, "outcome": "removed", "agent": "claude-code", "digest": key
+    }  # fmt: skip
+    assert "No schemas" in cli("surface", "list", "--agent", "claude-code").out.decode()
+    cli("surface", "remove", key[:8]).complains(2, "0 listings")
+
+
+def test_what_was_seen_once_judges_nothing_yet(cli: Cli, listing: Path) -> None:
+    words = [cli("surface", "add", listing, "--agent", "pi").out.decode() for _ in range(2)]
+    assert "It was seen once" in words[0] and "are judged by it" in words[1]
+
+
+def test_a_listing_without_tools_is_one(cli: Cli, place: Path) -> None:
+    path = place / "x.json"
+    path.write_text("[]")
+    key = cli("surface", "add", path, "--agent", "pi", "--complete", "--json").json["digest"]
+    assert cli("surface", "show", key[:8]).out == b"no tools\n"
+    cli("surface", "show", key[:8], "read").complains(2, "there is no tool read")
+
+
+@pytest.mark.usefixtures("tokyo")
+def test_a_time_without_end_is_shown(cli: Cli, listing: Path) -> None:
+    added = add(cli, listing)
+    path = Path(added["path"])
+    text = path.read_text()
+    path.write_text(text.replace(added["lastSeen"], "9999-12-29T23:59:59.000Z"))
+    words = cli("surface", "list", "--agent", "claude-code").out.decode()
+    assert "to 9999-12-30  1 tool, added" in words
+    assert b"9999-12-30 08:59" in cli("surface", "show", "claude-code").out
+    path.write_text(text.replace(added["lastSeen"], "9999-12-31T23:59:59.000Z"))
+    assert "expected an RFC 3339 time" in cli("surface", "list").err
+
+
+def test_the_list_names_the_versions_that_are_known(cli: Cli, listing: Path) -> None:
+    add(cli, listing, "--agent-version", "2.1.0")
+    rows = {
+        row["agent"]: row["versions"] for row in cli("surface", "list", "--json").json["surfaces"]
+    }
+    assert rows["claude-code"] == ["2.1.0", "2.1.0"] and rows["gemini-cli"] is None
+    first, last = rows["codex"]
+    assert f" of versions {first} to {last}, shipped" in cli("surface", "list").out.decode()
 
 
 def test_the_list_has_what_ships_and_what_was_added(cli: Cli, place: Path, listing: Path) -> None:

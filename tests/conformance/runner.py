@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.conformance import cases, corpora, merging, plans, pooling, reviewing, trialling
+from tests.conformance import cases, corpora, fields, merging, plans, pooling, reviewing, trialling
 from tests.conformance.differences import RULES
 from tests.conformance.values import (
     Case,
@@ -27,6 +27,7 @@ KINDS: Mapping[str, Callable[[Case], Check]] = {
     "compile": plans.compiling,
     "corpora": corpora.corpora,
     "derive_apply": plans.derive_apply,
+    fields.NAME: fields.field_arguments,
     "js_numbers": cases.js_numbers,
     "merges": merging.merges,
     "notices": reviewing.notices,
@@ -136,6 +137,27 @@ def run_file(path: Path) -> Tally:
     return tally
 
 
+def run_field_cases(paths: list[Path]) -> Tally:
+    """Run field cases, of which each is a file."""
+    tally = Tally()
+    for path in paths:
+        try:
+            case: Any = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            tally.failures.append(f"{path.stem}: it cannot be read: {str(error)[:200]!a}")
+            continue
+        run_case(fields.NAME, case, path.stem, tally)
+    return tally
+
+
+def field_cases(directory: Path) -> list[Path]:
+    """The field cases in a folder, or in the folder of that name in it."""
+    for place in (directory, directory / fields.NAME):
+        if found := sorted(place.glob("arg-*.json")):
+            return found
+    return []
+
+
 def _known(directory: Path) -> list[Path]:
     found = directory.glob("*.json") if directory.is_dir() else iter(())
     return sorted(path for path in found if path.stem in KINDS)
@@ -150,9 +172,11 @@ def vector_files(directory: Path) -> tuple[list[Path], list[str]]:
     inner = directory / "fabric"
     places = [directory] if _known(directory) else [directory, inner]
     files = _known(places[-1])
-    if not files:
+    cases = field_cases(directory)
+    if not files and not cases:
         raise NoVectors(directory)
-    beside = {path for place in places for path in place.iterdir()} - {*files, *places}
+    run = {*files, *places, *cases, *(path.parent for path in cases)}
+    beside = {path for place in places if place.is_dir() for path in place.iterdir()} - run
     return files, sorted(f"{path.name}{'/' * path.is_dir()}" for path in beside)
 
 
@@ -164,12 +188,14 @@ def run(directory: Path, out: TextIO) -> Tally:
     """
     files, beside = vector_files(directory)
     total = Tally()
-    for path in files:
-        tally = run_file(path)
+    runs = [(path.stem, run_file(path)) for path in files]
+    if cases := field_cases(directory):
+        runs.append((fields.NAME, run_field_cases(cases)))
+    for name, tally in sorted(runs, key=lambda run: run[0]):
         skipped = f", {tally.skipped} skipped (undefined)" if tally.skipped else ""
-        print(f"{path.stem}: {tally}{skipped}", file=out)
-        for name, count in sorted(tally.rules.items()):
-            print(f"  on purpose: {name} {count}", file=out)
+        print(f"{name}: {tally}{skipped}", file=out)
+        for rule, count in sorted(tally.rules.items()):
+            print(f"  on purpose: {rule} {count}", file=out)
         for failure in tally.failures:
             print(f"  failed: {failure}", file=out)
         total.add(tally)

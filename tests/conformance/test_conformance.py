@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.conformance import fields
 from tests.conformance.__main__ import main
 from tests.conformance.differences import RULES
 from tests.conformance.oracle_corpora import corpus
-from tests.conformance.runner import KINDS, run_file
+from tests.conformance.runner import KINDS, field_cases, run_field_cases, run_file
 from tests.conformance.values import ANYTHING, Case, difference, has_undefined, same
 
 BUNDLED = Path(__file__).parents[2] / "fixtures" / "conformance"
@@ -20,7 +21,10 @@ BUNDLED = Path(__file__).parents[2] / "fixtures" / "conformance"
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_bundled_vectors(kind: str) -> None:
-    tally = run_file(BUNDLED / f"{kind}.json")
+    if kind == fields.NAME:
+        tally = run_field_cases(field_cases(BUNDLED))
+    else:
+        tally = run_file(BUNDLED / f"{kind}.json")
     assert tally.failures == []
     assert tally.passed > 0
 
@@ -95,6 +99,22 @@ def test_a_failure_is_named_and_bounded(tmp_path: Path, capsys: pytest.CaptureFi
     assert out[4] == "  failed: t: expected at /count 1, found 0"
     assert out[-1] == "1 passed, 3 failed, 0 differ on purpose"
     assert max(map(len, out)) < 300
+
+
+def test_each_field_case_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema: Case = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    left: Case = {"arguments": {"n": "5"}, "rules": []}
+    done: Case = {"arguments": {"n": 5}, "rules": ["numeric-string"]}
+    case: Case = {"schema": schema, "arguments": {"n": "5"}, "classic": left}
+    (tmp_path / "arg-1.json").write_text(json.dumps({**case, "extended": done}))
+    (tmp_path / "arg-2.json").write_text(json.dumps({**case, "extended": left}))
+    (tmp_path / "arg-3.json").write_text("{")
+    (tmp_path / "README.md").write_text("")
+    assert main([str(tmp_path)]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "field_arguments: 1 passed, 2 failed, 0 differ on purpose"
+    assert [line.split(":")[1] for line in out[1:3]] == [" arg-2", " arg-3"]
+    assert out[3] == "not run by this version: README.md"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"cases": 1}', "\ud800"])

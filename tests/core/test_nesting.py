@@ -104,6 +104,13 @@ def test_enough_brackets_are_never_overlooked(text: str, levels: int) -> None:
     assert may_exceed(data, levels) or not deeper_than(data, levels)
 
 
+@given(st.text("[{]}x", max_size=40), st.integers(0, 8))
+def test_all_opening_brackets_are_counted(text: str, levels: int) -> None:
+    opening = text.count("[") + text.count("{")
+    has_room = len(text) > 2 * levels
+    assert may_exceed(text.encode(), levels) == (has_room and opening > levels)
+
+
 def test_depth_is_counted_across_block_boundaries() -> None:
     filler = b'"' + b"x" * 300_000 + b'",'
     data = b"[" + filler + b"[" + filler + b'["]]]"' + filler + b"[0]]]]"

@@ -239,3 +239,68 @@ def test_a_question_changes_neither_schema_nor_value(case: tuple[Json, Json]) ->
     before = (repr(schema), repr(args))
     Validator(schema).accepts(args)
     assert (repr(schema), repr(args)) == before
+
+
+# --- views of any place
+
+
+PLACES: Json = {
+    "type": "object",
+    "properties": {
+        "a/b~c": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}},
+        "root": {"$ref": "#"},
+    },
+    "$defs": {
+        "n": {"type": "object", "properties": {"x": {"$ref": "#/$defs/i"}}},
+        "i": {"minimum": 1},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("pointer", "good", "bad"),
+    [
+        ("", {}, []),
+        ("/properties/root", {"a/b~c": []}, {"a/b~c": 5}),
+        ("/properties/a~1b~0c", [None], [5]),
+        ("/properties/a~1b~0c/items", {"x": 1}, {"x": 0}),
+        ("/properties/a~1b~0c/items/anyOf/1", None, {}),
+        ("/$defs/n/properties/x", 1, 0),
+    ],
+)
+def test_any_place_of_a_schema_can_be_asked_inside_its_document(
+    pointer: str, good: object, bad: object
+) -> None:
+    validator = Validator(PLACES)
+    assert validator.has_place(pointer)
+    assert validator.place_accepts(pointer, good)
+    assert not validator.place_accepts(pointer, bad)
+
+
+@pytest.mark.parametrize("pointer", ["/properties/gone", "/$defs/n/type", "x", "/properties/a/b~c"])
+def test_a_place_that_is_none_accepts_nothing(pointer: str) -> None:
+    validator = Validator(PLACES)
+    assert not validator.has_place(pointer)
+    assert not validator.place_accepts(pointer, None)
+
+
+def test_a_text_without_a_utf_8_form_is_accepted_nowhere() -> None:
+    validator = Validator(PLACES)
+    assert not validator.place_accepts("/$defs/i", "\ud800")
+
+
+@pytest.mark.parametrize(
+    ("schema", "draft"),
+    [
+        ({}, 2020),
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, 2020),
+        ({"$schema": "https://json-schema.org/draft/2019-09/schema"}, 2019),
+        ({"$schema": DRAFT7}, 7),
+        ({"$schema": "http://json-schema.org/draft-06/schema#"}, 6),
+        ({"$schema": "http://json-schema.org/draft-04/schema#"}, 4),
+        ({"$schema": "urn:unknown"}, 2020),
+        ({"items": [{}]}, 7),
+    ],
+)
+def test_the_draft_that_judges_is_told(schema: Json, draft: int) -> None:
+    assert Validator(schema).draft == draft

@@ -12,7 +12,7 @@ from fabricd.core.compiling.compile import plans_steps
 from fabricd.core.steps import finish
 from fabricd.core.surface import surface_steps
 from fabricd.core.validation import Unjudgeable, Validator
-from fabricd.core.weight import is_too_heavy
+from fabricd.core.weight import is_too_heavy, weighed
 
 
 def doubling(steps: int, keyword: str = "anyOf") -> dict[str, Any]:
@@ -104,3 +104,13 @@ def test_other_ways_to_name_a_definition_count_too(named: dict[str, str]) -> Non
         definitions[f"d{step}"] = {key: f"n{step}", "anyOf": [{reference: name}] * 2}
     schema = {"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
     assert is_too_heavy(schema)
+
+
+def test_any_part_can_be_weighed() -> None:
+    hidden = {"type": "array", "items": doubling(40)["properties"]["x"]}
+    schema = {"properties": {"deep": hidden}, "$defs": doubling(40)["$defs"]}
+    is_heavy = weighed(schema)
+    assert not is_too_heavy(schema)
+    assert is_heavy(hidden["items"])
+    assert not is_heavy(hidden) and not is_heavy(schema["$defs"]["d39"])
+    assert not weighed({"properties": {}})(True)

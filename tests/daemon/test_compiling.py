@@ -12,6 +12,8 @@ import anyio
 import pytest
 
 from fabricd.core.normalform.apply import Applied, Normalizer
+from fabricd.core.normalform.extended.derive import proves_extended
+from fabricd.store import normal_forms, surfaces
 from fabricd.store.durable import Loaded
 from tests.daemon.bench import Bench, lines
 from tests.harness import SURFACE
@@ -91,6 +93,38 @@ async def test_a_damaged_artifact_is_visible_and_never_overwritten(bench: Bench)
     bench.homes.compiled.unlink()
     assert await bench.compile() == "written"
     assert bench.health.ailments == []
+
+
+async def test_the_extended_plans_are_kept_beside_the_artifact(bench: Bench) -> None:
+    bench.declare()
+    assert await bench.compile() == "written"
+    match normal_forms.load(bench.homes.normal_forms):
+        case Loaded(value=forms, raw=raw):
+            surface = surfaces.load(bench.homes.surface)
+            assert isinstance(surface, Loaded)
+            assert forms.surface_digest == surface.value.digest
+            assert all(proves_extended(p, surface.value.schema_of()[p.ref]) for p in forms.plans)
+        case other:
+            raise AssertionError(other)
+    before = os.stat(bench.homes.normal_forms)
+    assert before.st_mode & 0o777 == 0o600
+    assert await bench.compile() == "already_written"
+    assert os.stat(bench.homes.normal_forms) == before
+    bench.homes.normal_forms.unlink()
+    await bench.compile()
+    assert bench.homes.normal_forms.read_bytes() == raw
+
+
+async def test_what_ails_the_extended_plans_never_holds_up_the_artifact(bench: Bench) -> None:
+    bench.declare()
+    bench.homes.normal_forms.parent.mkdir(parents=True, exist_ok=True)
+    bench.homes.normal_forms.write_text("{")
+    assert await bench.compile() == "written"
+    assert bench.homes.normal_forms.read_text() == "{"
+    assert [ailment.what for ailment in bench.health.ailments] == ["normal-forms"]
+    bench.homes.normal_forms.unlink()
+    assert await bench.compile() == "already_written"
+    assert bench.homes.normal_forms.exists() and bench.health.ailments == []
 
 
 def _identity_cost(self: Normalizer, args: dict[str, Any]) -> Applied:

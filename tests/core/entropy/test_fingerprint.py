@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from fabricd.core.canonical import digest
 from fabricd.core.entropy.fingerprint import (
+    any_containers,
     distance_millionths,
     has_containers,
     known_signature,
+    known_signatures,
     shannon,
     shannon_of_ranks,
     shape_digest,
@@ -62,6 +64,15 @@ def test_only_shapes_without_containers_are_remembered(args: Json) -> None:
     known = known_signature(args)
     assert known == (None if has_containers(args) else signature(args))
     assert has_containers(args) == any(isinstance(v, dict | list) for v in args.values())
+
+
+@given(st.lists(TINY, max_size=4))
+def test_several_calls_are_known_together_or_not_at_all(calls: list[Json]) -> None:
+    for args in calls:
+        signature(args)
+    known = [known_signature(args) for args in calls]
+    assert known_signatures(calls) == (None if None in known else known)
+    assert any_containers(calls) == any(map(has_containers, calls))
 
 
 @pytest.mark.parametrize(("value", "tag"), list(zip(VALUES, TAGS, strict=True)))

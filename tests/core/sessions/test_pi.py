@@ -42,6 +42,22 @@ def test_a_trace_belongs_to_the_model_named_last_before_it(setting: Json) -> Non
     assert models(log(before, setting, *prose, record(ONE), model_change("x", "y"))) == {"p/m": 1}
 
 
+SETTING: list[tuple[Json, str | None]] = [
+    (assistant("p", "a"), "p/a"),
+    (model_change("p", "b"), "p/b"),
+    ({**assistant("p", "c"), "note": "model_change"}, "p/c"),
+    ({**model_change("p", "d"), "role": "assistant"}, "p/d"),
+    ({"role": "assistant", "note": "model_change"}, None),
+    ({"type": "label"}, None),
+]
+
+
+@given(st.lists(st.sampled_from(SETTING), max_size=6))
+def test_the_last_line_that_sets_a_model_wins(lines: list[tuple[Json, str | None]]) -> None:
+    named = [model for _, model in lines if model is not None]
+    assert models(log(*(each for each, _ in lines), record(ONE))) == {m: 1 for m in named[-1:]}
+
+
 def test_without_a_model_before_it_a_trace_has_none() -> None:
     evidence, state = scanned(log(record(ONE), assistant("p", "m")))
     assert evidence.models == {}

@@ -14,6 +14,7 @@ from tests.harness import SURFACE
 
 FILES = {
     "compiled": "home/entropy/compiled.json",
+    "normal-forms": "home/entropy/normal-forms.json",
     "surface": "home/entropy/surface.json",
     "pool": "home/entropy/observation-pool.json",
     "repairs": "home/repairs/current.json",

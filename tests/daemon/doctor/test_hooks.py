@@ -6,6 +6,9 @@ import pytest
 
 from fabricd.daemon.doctor.hooks import judge, look
 from fabricd.daemon.doctor.subject import subject
+from fabricd.daemon.hooks.agents import AGENTS, repair_place_of
+from fabricd.daemon.hooks.applying import carry_out, plan
+from fabricd.daemon.hooks.program import words_for
 from fabricd.daemon.hooks.survey import HookState, State
 
 WHERE = Path("/home/me/.pi/agent/extensions/fabricd.ts")
@@ -44,3 +47,14 @@ def test_agents_of_a_home_are_looked_for_there(tmp_path: Path) -> None:
     assert [*look(subject(env, "0.1.0", 0.1))] == []
     (tmp_path / ".pi" / "agent").mkdir(parents=True)
     assert [check.id for check in look(subject(env, "0.1.0", 0.1))] == ["hook-pi"]
+
+
+def test_the_hook_that_repairs_has_a_line_of_its_own_where_it_is(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "FABRICD_SOCKET": "/tmp/no-such-socket-of-ours", "PATH": ""}
+    place = repair_place_of(AGENTS["pi"], env, None)
+    assert place is not None
+    carry_out(plan(place, words_for("/gone/fabricd-hook", "pi", "repair")))
+    checks = {check.id: check for check in look(subject(env, "0.1.0", 0.1))}
+    assert list(checks) == ["hook-pi", "hook-pi-repair"]
+    found = checks["hook-pi-repair"]
+    assert found.state == "warning" and "--repair" in str(found.cure)

@@ -66,7 +66,7 @@ REFS = ["@count", "@maybe", "@mode", "@node", "@a~1b~0c", "#"]
 
 @st.composite
 def _objects(draw: DrawFn, inner: SearchStrategy[Any]) -> Json:
-    properties = draw(st.dictionaries(st.sampled_from(NAMES), inner, min_size=1, max_size=4))
+    properties = draw(st.dictionaries(st.sampled_from(NAMES), inner, min_size=2, max_size=4))
     schema: Json = {"type": "object", "properties": properties}
     if draw(st.booleans()):
         schema["additionalProperties"] = False
@@ -142,18 +142,19 @@ def schemas(draw: DrawFn) -> Json:
 
 
 def _misspelt(draw: DrawFn, value: Any) -> Any:
-    """A value as a model may write it instead."""
-    if isinstance(value, str):
-        return draw(st.sampled_from([value.upper(), value.replace("-", "_"), f" {value}", value]))
+    """A value as a model may write it instead; most often in a way that can be read."""
     text = json.dumps(value)
-    if isinstance(value, bool):
-        return draw(st.sampled_from([text, text.title(), text.upper(), f"{text} ", value]))
-    if isinstance(value, int | float):
-        return draw(st.sampled_from([text, text, f"{text}.0", f"0{text}", f" {text}", value]))
-    if isinstance(value, list | dict):
-        spelt = [text, text, f" {text}\n", text.replace(": ", ":"), f"{text}]", value, value]
-        return draw(st.sampled_from(spelt))
-    return draw(st.sampled_from([None, "null"]))
+    if isinstance(value, str):
+        spelt = [value.upper(), value.replace("-", "_"), value.title(), f" {value}"]
+    elif isinstance(value, bool):
+        spelt = [text, text.title(), text.upper(), f"{text} "]
+    elif isinstance(value, int | float):
+        spelt = [text, text, text, f"{text}.0"]
+    elif isinstance(value, list | dict):
+        spelt = [text, f" {text}\n", text.replace(": ", ":"), f"{text}]"]
+    else:
+        spelt = ["null"]
+    return draw(st.sampled_from(spelt))
 
 
 class _Calls:
@@ -166,7 +167,7 @@ class _Calls:
 
     def of(self, part: Any, depth: int) -> Any:
         value = self.right(part, depth)
-        return _misspelt(self.draw, value) if self.draw(st.integers(0, 2)) == 0 else value
+        return _misspelt(self.draw, value) if self.draw(st.integers(0, 3)) == 3 else value
 
     def right(self, part: Any, depth: int) -> Any:
         if not isinstance(part, dict) or not part or depth > 4:
@@ -198,21 +199,25 @@ class _Calls:
             "number": [1, 2.5, 0.1, 50],
             "string": ["", "x", "5", "true", "[1]", "newest", "2024-05-01"],
         }
+        if kind == "string" and part.keys() & {"format", "pattern"}:
+            return "2024-05-01" if "format" in part else "5"
         return self.draw(st.sampled_from(choices[kind]))
 
     def object(self, part: Json, depth: int) -> Json:
         found: Json = {}
         needed = part.get("required", [])
+        is_closed = part.get("additionalProperties") is False
         for name, inner in part.get("properties", {}).items():
-            if name not in needed and self.draw(st.booleans()):
+            is_needed = name in needed
+            if inner is False or (not is_needed and self.draw(st.integers(0, 3)) == 3):
                 continue
-            is_null = self.draw(st.integers(0, 5)) == 0
             spelt = name
-            if self.draw(st.integers(0, 4)) == 0:
+            if is_closed and self.draw(st.integers(0, 3)) == 3:
                 spellings = [name.upper(), f"{name}_", name.replace("R", "-r"), f"{name}?"]
                 spelt = self.draw(st.sampled_from(spellings))
+            is_null = not is_needed and self.draw(st.integers(0, 4)) == 4
             found[spelt] = None if is_null else self.of(inner, depth + 1)
-        if self.draw(st.integers(0, 9)) == 0:
+        if self.draw(st.integers(0, 11)) == 11:
             found[self.draw(st.sampled_from(["other", *NAMES]))] = self.draw(json_values(2))
         return found
 
@@ -231,5 +236,5 @@ def calls(draw: DrawFn) -> tuple[Json, Any]:
     schema = draw(schemas())
     made = _Calls(draw, schema)
     args = made.right(schema, 0)
-    whole = draw(st.integers(0, 9)) == 0 and kind_of(args) == "object"
+    whole = draw(st.integers(0, 19)) == 19 and kind_of(args) == "object"
     return schema, json.dumps(args) if whole else args

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from decimal import Decimal
 from typing import Any
@@ -31,7 +30,7 @@ from tests.core.normalform.extended.making import calls, schemas
 from tests.oracle.naive_extended import Naive, folded, judge_of
 
 Case = tuple[Json, Any]
-many = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 
 def applied(case: Case) -> tuple[ExtendedNormalizer, Repaired]:
@@ -50,11 +49,25 @@ def test_it_repairs_exactly_what_brute_force_repairs(case: Case) -> None:
     assert {rule.kind for rule in found.rules} == naive.kinds
 
 
-@many
+# Drawing a call costs more than judging it, so that one test holds the laws of one call.
+@settings(many, max_examples=70)
 @given(calls())
-def test_identity_no_call_that_the_schema_accepts_is_changed(case: Case) -> None:
+def test_a_call_keeps_the_laws(case: Case) -> None:
     schema, args = case
+    before = json.dumps(args)
     normalizer, found = applied(case)
+    keeps_identity(schema, args, normalizer, found)
+    keeps_validated_output_and_idempotence(schema, normalizer, found)
+    assert means_the_same(args, found.args), "losslessness"
+    keeps_edits(args, found)
+    keeps_witness(case, normalizer, found)
+    assert json.dumps(args) == before
+
+
+def keeps_identity(
+    schema: Json, args: Any, normalizer: ExtendedNormalizer, found: Repaired
+) -> None:
+    """No call that the schema accepts is changed."""
     if judge_of(schema).is_valid(args):
         assert found.args is args
         assert (found.rules, found.edits, normalizer.witness(args, found)) == ((), (), None)
@@ -62,13 +75,10 @@ def test_identity_no_call_that_the_schema_accepts_is_changed(case: Case) -> None
         assert found.args is args
 
 
-@many
-@given(calls())
-def test_validated_output_idempotence_and_what_came_in_stays(case: Case) -> None:
-    schema, args = case
-    before = copy.deepcopy(args)
-    normalizer, found = applied(case)
-    assert json.dumps(args) == json.dumps(before)
+def keeps_validated_output_and_idempotence(
+    schema: Json, normalizer: ExtendedNormalizer, found: Repaired
+) -> None:
+    """A changed call is a sound one, for another validator too, and is not changed again."""
     if found.changed:
         assert judge_of(schema).is_valid(found.args)
         again = normalizer.apply(found.args)
@@ -104,13 +114,6 @@ def _respelt(key: str, now: Json) -> str | None:
     return next((name for name in now if folded(key) and folded(name) == folded(key)), None)
 
 
-@many
-@given(calls())
-def test_losslessness_a_repaired_call_says_what_was_said(case: Case) -> None:
-    _, found = applied(case)
-    assert means_the_same(case[1], found.args)
-
-
 def spliced(value: Any, edits: dict[tuple[Any, ...], dict[str, str]], path: Any = ()) -> str:
     """The text of arguments with edits done to it."""
     mine = edits.get(path, {})
@@ -142,11 +145,9 @@ def by_path(edits: tuple[Edit, ...]) -> dict[tuple[Any, ...], dict[str, str]]:
     return found
 
 
-@many
-@given(calls())
-def test_edits_make_the_repaired_call_of_the_text_that_was_sent(case: Case) -> None:
-    _, found = applied(case)
-    text = spliced(case[1], by_path(found.edits))
+def keeps_edits(args: Any, found: Repaired) -> None:
+    """Edits make the repaired call of the text that was sent."""
+    text = spliced(args, by_path(found.edits))
     assert json.dumps(json.loads(text)) == json.dumps(found.args)
     assert bool(found.edits) == found.changed
 
@@ -164,10 +165,8 @@ def test_no_order_of_names_changes_the_outcome(case: Case, rng: Any) -> None:
     assert (back.args, back.rules) == (there.args, there.rules)
 
 
-@many
-@given(calls())
-def test_a_witness_counts_the_rules_in_the_order_of_the_plan(case: Case) -> None:
-    normalizer, found = applied(case)
+def keeps_witness(case: Case, normalizer: ExtendedNormalizer, found: Repaired) -> None:
+    """A witness counts the rules in the order of the plan."""
     witness = normalizer.witness(case[1], found)
     assert (witness is not None) == found.changed
     if witness is None or normalizer.plan is None:

@@ -1,0 +1,118 @@
+"""One tool's proven repairs, whatever conventions they follow, as edits and a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from fabricd.core.canonical import string_text
+from fabricd.core.normalform.apply import Normalizer
+from fabricd.core.normalform.extended import Edit, ExtendedNormalizer
+from fabricd.core.normalform.forms import form
+from fabricd.core.plain import is_object
+from fabricd.core.validation import Unjudgeable, Validator
+
+Conventions: TypeAlias = Literal["extended", "classic"]
+
+
+class Repair(Struct, frozen=True):
+    """A proven repair of one call. The witness is made when it is asked for."""
+
+    args: object
+    edits: tuple[Edit, ...]
+    witness: Callable[[], dict[str, Any]]
+
+    def settled(self) -> Repair:
+        """The same without the arguments, which may be large."""
+        made = self.witness()
+        return Repair(None, (), lambda: made)
+
+
+class Tool:
+    """A declared tool. It is compiled when it is first called."""
+
+    def __init__(self, ref: str, schema: object, conventions: Conventions) -> None:
+        self.ref = ref
+        self.schema = schema
+        self._conventions = conventions
+        self._validator: Validator | None = None
+        self._repairs: _Extended | _Classic | None = None
+        self._is_compiled = False
+
+    def accepts(self, args: object) -> bool | None:
+        """Whether the declared schema accepts arguments; None where nobody can judge it."""
+        self._compile()
+        return None if self._validator is None else self._validator.accepts(args)
+
+    def repair(self, args: object) -> Repair | None:
+        """The proven repair of arguments that the schema rejects."""
+        self._compile()
+        return None if self._repairs is None else self._repairs.repair(args)
+
+    def _compile(self) -> None:
+        if self._is_compiled:
+            return
+        self._is_compiled = True
+        try:
+            self._validator = Validator(self.schema)
+        except Unjudgeable:
+            return
+        made = _Extended if self._conventions == "extended" else _Classic
+        self._repairs = made(self.ref, self.schema)
+
+
+class _Extended:
+    def __init__(self, ref: str, schema: object) -> None:
+        self._normalizer = ExtendedNormalizer(ref, schema)
+
+    def repair(self, args: object) -> Repair | None:
+        repaired = self._normalizer.apply(args)
+        if not repaired.changed:
+            return None
+
+        def witness() -> dict[str, Any]:
+            made: dict[str, Any] = msgspec.to_builtins(self._normalizer.witness(args, repaired))
+            return made
+
+        return Repair(repaired.args, repaired.edits, witness)
+
+
+class _Classic:
+    def __init__(self, ref: str, schema: object) -> None:
+        self._normalizer = Normalizer(ref, schema)
+
+    def repair(self, args: object) -> Repair | None:
+        if not is_object(args):
+            return None
+        applied = self._normalizer.apply(args)
+        if not applied.changed:
+            return None
+
+        def witness() -> dict[str, Any]:
+            made: dict[str, Any] = msgspec.to_builtins(self._normalizer.witness(args, applied))
+            return made
+
+        return Repair(applied.args, tuple(classic_edits(args, applied.args)), witness)
+
+
+def classic_edits(before: dict[str, Any], after: Any) -> list[Edit]:
+    """What changed between the arguments that came in and the repaired ones, key by key."""
+    spelt = {form(key): key for key in after if key not in before}
+    edits: list[Edit] = []
+    for key, value in before.items():
+        name = key
+        if key not in after:
+            target = spelt.get(form(key))
+            if target is None:
+                edits.append(Edit((key,), "drop", ""))
+                continue
+            name = target
+            edits.append(Edit((key,), "rename", name))
+        new = after[name]
+        if new is not value and (type(new) is not type(value) or new != value):
+            text = string_text(new) if isinstance(new, str) else str(value)
+            edits.append(Edit((key,), "replace", text))
+    return edits

@@ -1,0 +1,179 @@
+"""A run seen from between: listings over pages, replies by id, outcomes by their types alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fabricd.core.mcp.conversation import Called, Conversation, Event, Surfaced
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+class Run:
+    """A conversation with its events."""
+
+    def __init__(self, **more: Any) -> None:
+        self.events: list[Event] = []
+        self.talk = Conversation("s", "repair", "extended", self.events.append, lambda: 5)
+
+    def ask(self, method: str, ident: Any = 1, **params: Any) -> bytes:
+        """A client's line."""
+        value = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
+        return self.talk.asked(json.dumps(value).encode() + b"\n")
+
+    def reply(self, ident: Any, result: Any = None, **more: Any) -> None:
+        """A server's line."""
+        value = {
+            "jsonrpc": "2.0",
+            "id": ident,
+            **({"result": result} if result is not None else {}),
+        }
+        self.talk.heard(json.dumps({**value, **more}).encode() + b"\n")
+
+    def list(self, tools: Any = None, ident: Any = 1) -> None:
+        """A complete listing."""
+        self.ask("tools/list", ident)
+        self.reply(ident, {"tools": tools or [{"name": "t", "inputSchema": SCHEMA}]})
+
+    def repairs(self, ident: Any = 50) -> bool:
+        """Whether a call is repaired."""
+        found = json.loads(self.ask("tools/call", ident, name="t", arguments={"n": "1"}))
+        return found["params"]["arguments"] == {"n": 1}
+
+    @property
+    def calls(self) -> list[tuple[Any, str, str]]:
+        """What was noted of calls."""
+        return [
+            (e.asked.id, e.asked.check, e.outcome) for e in self.events if isinstance(e, Called)
+        ]
+
+
+def test_pages_are_put_together_by_their_cursors() -> None:
+    run = Run()
+    tool = {"name": "t", "inputSchema": SCHEMA}
+    run.ask("tools/list", "a")
+    run.reply("a", {"tools": [{"name": "x"}], "nextCursor": "c1"})
+    run.ask("tools/list", "b", cursor="c1")
+    assert not run.repairs()
+    run.reply("b", {"tools": [tool], "nextCursor": "c2"})
+    # Another listing, which is given up.
+    run.ask("tools/list", "z")
+    run.reply("z", {"tools": [], "nextCursor": "c9"})
+    run.ask("tools/list", "c", cursor="c2")
+    run.reply("c", {"tools": [{"name": "y"}]})
+    assert run.repairs(51)
+    [surfaced] = [event for event in run.events if isinstance(event, Surfaced)]
+    refs = [action["ref"] for action in surfaced.declared.actions]
+    assert refs == ["mcp.s.t", "mcp.s.x", "mcp.s.y"]
+
+
+def test_the_tools_of_a_listing_stand_until_the_next_is_complete() -> None:
+    run = Run()
+    run.list()
+    run.ask("tools/list", 2)
+    run.reply(2, {"tools": [], "nextCursor": "more"})
+    assert run.repairs()
+    run.ask("tools/list", 3, cursor="more")
+    run.reply(3, {"tools": []})
+    assert not run.repairs(51)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [{}, [], 1, {"tools": {}}, {"tools": [], "nextCursor": 5}, {"tools": [1, {"name": 2}, {}]}],
+)
+def test_an_odd_page_is_no_listing(result: Any) -> None:
+    run = Run()
+    run.ask("tools/list")
+    run.reply(1, result)
+    assert not run.repairs()
+
+
+def test_an_error_is_no_listing() -> None:
+    run = Run()
+    run.ask("tools/list")
+    run.reply(1, error={"code": -1, "message": "no"})
+    assert not run.repairs()
+
+
+def test_a_changed_list_drops_the_tools_and_what_is_on_its_way() -> None:
+    changed = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+    run = Run()
+    run.list()
+    run.ask("tools/list", 2)
+    run.talk.heard(changed)
+    run.reply(2, {"tools": [{"name": "t", "inputSchema": SCHEMA}]})
+    assert not run.repairs()
+    run.list(ident=3)
+    assert run.repairs(51)
+    assert run.talk.changed(b'{"method":"log","params":"list_changed"}\nx\n') is True
+    assert not run.repairs(52)
+
+
+def test_bytes_that_nobody_awaits_are_looked_through_for_a_changed_list_alone() -> None:
+    run = Run()
+    run.list()
+    quiet = b'x\n{"method":"log","params":"tools/list_changed"}\ny\n'
+    assert run.talk.changed(quiet) is False and run.repairs()
+    loud = b'x\n{"method":"notifications/tools/list_changed"}\ny\n'
+    assert run.talk.changed(quiet + loud) is True and not run.repairs(51)
+
+
+def test_outcomes_are_told_by_type_and_never_by_text() -> None:
+    run = Run()
+    run.list()
+    for ident, reply in enumerate(
+        [
+            {"result": {"isError": True}},
+            {"result": {"isError": False, "content": "Error: MCP error -32602"}},
+            {"result": {"isError": "true"}},
+            {"result": "isError"},
+            {"error": {"code": -32602}},
+            {"error": None, "result": {}},
+        ],
+        100,
+    ):
+        run.ask("tools/call", ident, name="t", arguments={"n": 1})
+        run.reply(ident, **reply)
+    assert [outcome for _, _, outcome in run.calls] == [
+        "failed", "succeeded", "succeeded", "succeeded", "failed", "succeeded",
+    ]  # fmt: skip
+
+
+def test_replies_find_their_calls_by_id_in_any_order() -> None:
+    run = Run()
+    run.list()
+    for ident in (1, "1", 2.5, "é"):
+        run.ask("tools/call", ident, name="t", arguments={"n": 1})
+    for ident in ("é", 1.0, "1"):
+        run.reply(ident, {})
+    # A request of the server with the same id is no reply.
+    run.reply(2.5, method="sampling/createMessage", params={})
+    assert run.talk.is_expecting
+    run.talk.close()
+    assert [(ident, outcome) for ident, _, outcome in run.calls] == [
+        ("é", "succeeded"), (1, "succeeded"), ("1", "succeeded"), (2.5, "aborted"),
+    ]  # fmt: skip
+
+
+def test_a_tool_listed_twice_is_not_judged() -> None:
+    run = Run()
+    run.list([{"name": "t", "inputSchema": SCHEMA}, {"name": "t", "inputSchema": {}}])
+    assert not run.repairs()
+    run.reply(50, {})
+    assert run.calls == [(50, "unknown", "succeeded")]
+
+
+def test_calls_that_nobody_answers_do_not_fill_the_memory() -> None:
+    run = Run()
+    run.list()
+    for ident in range(5000):
+        run.ask("tools/call", ident, name="t", arguments={"n": 1, "x": "y" * 5000})
+    run.talk.close()
+    kept = [e.asked for e in run.events if isinstance(e, Called)]
+    assert len(kept) == 4096
+    assert sum(each.size for each in kept) <= 16 * 1024 * 1024
+    assert any(each.arguments is None for each in kept)
