@@ -4,12 +4,13 @@ BIN     := .venv/bin
 PIP     := $(BIN)/python -m pip install -q --disable-pip-version-check
 VECTORS ?= fixtures/conformance
 KILLS   ?= 200
+MESSAGES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types contracts unit package docs bench conformance soak clean
+.PHONY: help run test check lint types contracts unit package docs bench conformance fuzz soak e2e clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Two stamps: running needs a dozen packages, developing a few dozen more.
 .venv/run.stamp: requirements.lock pyproject.toml
@@ -20,6 +21,10 @@ help: ## Show this list.
 
 .venv/dev.stamp: requirements-dev.lock .venv/run.stamp
 	$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.venv/e2e.stamp: requirements-e2e.lock .venv/dev.stamp
+	$(PIP) --require-hashes -r requirements-e2e.lock
 	@touch $@
 
 run: .venv/run.stamp ## Run the daemon on your own sessions, or on bundled ones where you have none.
@@ -57,6 +62,9 @@ bench: .venv/dev.stamp ## Measure the budgets of docs/performance.md.
 conformance: .venv/dev.stamp ## Run conformance vectors: make conformance VECTORS=DIR.
 	@$(BIN)/python -m tests.conformance $(VECTORS)
 
+fuzz: .venv/dev.stamp ## Send messages of every kind through the gateway: make fuzz MESSAGES=20000.
+	$(BIN)/python -m tests.fuzz_gateway $(MESSAGES)
+
 soak: .venv/dev.stamp ## Kill and restart a daemon under load: make soak KILLS=200, or MINUTES=10 for a long day.
 ifdef MINUTES
 	$(BIN)/python -m tests.soak --minutes $(MINUTES)
@@ -64,6 +72,9 @@ else
 	$(BIN)/python -m tests.soak $(KILLS)
 	$(BIN)/python -m tests.kill_saves $(KILLS)
 endif
+
+e2e: .venv/e2e.stamp ## Call real MCP servers through the gateway with a real client (needs node and npm).
+	@$(BIN)/python -m pytest -q -p no:randomly tests/e2e
 
 clean: ## Remove the environment and everything built.
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

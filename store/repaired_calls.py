@@ -18,6 +18,7 @@ from fabricd.core.sessions.records import MAX_RECORD
 from fabricd.store.durable import Damaged, Missing, read_bounded, shown
 from fabricd.store.gateway_logs import newest_first
 
+_TEXT = digest("str")
 _PREFIX = re.compile(r"[0-9a-f]{8,64}\Z")
 _MARK = b'"normalization"'
 
@@ -69,7 +70,11 @@ class Found:
     def before(self) -> object:
         """The arguments as they were sent."""
         audit = self.record.get("audit")
-        return audit.get("args") if is_object(audit) else self._operation.get("args")
+        if is_object(audit):
+            return audit.get("args")
+        # A trace holds objects alone; these came as a text.
+        was_text = self.witness.get("beforeShape") == _TEXT
+        return "" if was_text else self._operation.get("args")
 
     @property
     def after(self) -> object:

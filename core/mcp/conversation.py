@@ -76,7 +76,6 @@ Event: TypeAlias = Called | Surfaced
 
 class _Listed(Struct, frozen=True):
     cursor: str | None
-    generation: int
 
 
 class Conversation:
@@ -122,7 +121,7 @@ class Conversation:
         match request.method:
             case "tools/list":
                 if request.id is not None:
-                    page = _Listed(request.cursor, self._listing.generation)
+                    page = _Listed(request.cursor)
                     _await(self._lists, request.id, page)
                 return line
             case "notifications/cancelled":
@@ -168,8 +167,6 @@ class Conversation:
         if (asked := _answered(self._calls, reply.id)) is not None:
             self._end(asked, ended(reply))
         elif (listed := _answered(self._lists, reply.id)) is not None:
-            if listed.generation != self._listing.generation:
-                return
             if not self._listing.page(listed.cursor, page_of(reply)):
                 return
             found = self._listing.declared

@@ -45,15 +45,16 @@ class Listing:
 
     def __init__(self, name: str, conventions: Conventions) -> None:
         self.declared: Declared | None = None
-        self.generation = 0
         self._name = name
         self._conventions: Conventions = conventions
         self._open: dict[str, _Chain] = {}
 
     def drop(self) -> None:
-        """The list has changed: what was said of it, and what is on its way, is void."""
+        """The list has changed: what was said of it is void, pages of an unfinished listing too.
+
+        A first page that was asked for before and comes now is the newest that the client knows.
+        """
         self.declared = None
-        self.generation += 1
         self._open.clear()
 
     def page(self, cursor: str | None, result: object) -> bool:

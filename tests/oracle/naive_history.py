@@ -54,15 +54,14 @@ def claude(rows: list[Any]) -> tuple[str, Calls, Ends]:
             inner = row["data"]["message"]
         message = inner.get("message")
         content = message.get("content") if isinstance(message, dict) else None
-        for item in content if isinstance(content, list) else []:
-            if not isinstance(item, dict):
-                continue
+        items = [item for item in content or [] if isinstance(item, dict)]
+        ended = [item for item in items if item.get("type") == "tool_result"]
+        for item in items:
             if item.get("type") == "tool_use":
                 calls.append((item["id"], item["name"], canonical(item["input"]), "", ""))
             elif item.get("type") == "tool_result":
                 result = row.get("toolUseResult")
-                alone = sum(each.get("type") == "tool_result" for each in content) == 1
-                if alone and isinstance(result, dict) and result.get("interrupted") is True:
+                if len(ended) == 1 and isinstance(result, dict) and result.get("interrupted") is True:
                     ends[item["tool_use_id"]].append("aborted")
                 else:
                     failed = item.get("is_error") is True

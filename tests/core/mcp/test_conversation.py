@@ -99,15 +99,29 @@ def test_an_error_is_no_listing() -> None:
     assert not run.repairs()
 
 
-def test_a_changed_list_drops_the_tools_and_what_is_on_its_way() -> None:
-    changed = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+
+
+def test_a_listing_that_comes_after_a_change_is_the_newest_the_client_knows() -> None:
     run = Run()
     run.list()
     run.ask("tools/list", 2)
-    run.talk.heard(changed)
-    run.reply(2, {"tools": [{"name": "t", "inputSchema": SCHEMA}]})
+    run.talk.heard(CHANGED)
     assert not run.repairs()
-    run.list(ident=3)
+    run.reply(2, {"tools": [{"name": "t", "inputSchema": SCHEMA}]})
+    assert run.repairs(51)
+
+
+def test_a_changed_list_drops_the_tools_and_the_pages_before_it() -> None:
+    run = Run()
+    run.list()
+    run.ask("tools/list", 2)
+    run.reply(2, {"tools": [{"name": "t", "inputSchema": SCHEMA}], "nextCursor": "c"})
+    run.ask("tools/list", 3, cursor="c")
+    run.talk.heard(CHANGED)
+    run.reply(3, {"tools": []})
+    assert not run.repairs()
+    run.list(ident=4)
     assert run.repairs(51)
     assert run.talk.changed(b'{"method":"log","params":"list_changed"}\nx\n') is True
     assert not run.repairs(52)

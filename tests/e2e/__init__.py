@@ -1,0 +1,1 @@
+"""Real servers, a real client, and the gateway between them: run by `make e2e` only."""
