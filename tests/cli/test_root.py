@@ -15,7 +15,7 @@ COMMANDS = [
     "run", "status", "report", "measure", "derive", "apply", "compile", "trial", "certify", "lab",
     "export", "export-artifact", "import", "digest", "repairs", "config",
     "completions", "start", "stop", "restart", "logs", "metrics", "doctor", "service", "hook",
-    "sources", "surface",
+    "sources", "surface", "trajectory", "value",
 ]  # fmt: skip
 
 
