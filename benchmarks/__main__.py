@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import gateway, history, live, offline
+from benchmarks import gateway, history, live, offline, trajectory, value
 from benchmarks.measuring import Figure
 
 
@@ -20,6 +20,8 @@ def _benches(folder: Path, gigabytes: float) -> dict[str, Callable[[], Iterable[
         "report": lambda: [offline.corpus_report(folder / "corpus")],
         "trial": lambda: [offline.corpus_trial(folder / "trial")],
         "history": lambda: history.history(folder / "history"),
+        "trajectory": lambda: trajectory.trajectories(folder / "trajectory"),
+        "value": lambda: value.value(folder / "value"),
         "append": lambda: [offline.appended_line(folder / "append")],
         "apply": offline.application,
         "stall": lambda: [live.longest_stall(folder / "stall", gigabytes)],
@@ -38,7 +40,8 @@ def main() -> int:
     parser.add_argument(
         "only",
         nargs="*",
-        help="scan report trial history append apply stall giant idle clients gateway",
+        help="scan report trial history trajectory value append apply stall giant idle clients "
+        "gateway",
     )
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the window of the stall run")
     asked = parser.parse_args()

@@ -11,16 +11,22 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fixtures.make_histories import make
 
-from benchmarks.measuring import Figure, clean_env, least, median, process_cpu, process_wall
+from benchmarks.measuring import (
+    Figure,
+    clean_env,
+    least,
+    median,
+    peak,
+    process_cpu,
+    process_wall,
+)
 
 _ENOUGH = 800 * 1024 * 1024
 _SUFFIXES = (".json", ".jsonl")
@@ -85,19 +91,6 @@ def _plain(path: Path) -> float:
     return path.stat().st_size / (time.process_time() - started) / 1e6
 
 
-def _peak(command: list[str], env: Mapping[str, str]) -> float:
-    """The peak memory of a process in MiB."""
-    told = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
-        "check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", told, *command], env=dict(env), capture_output=True, check=True
-    )
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(done.stdout) * unit / 2**20
-
-
 def history(folder: Path) -> list[Figure]:
     """Speed of the first report, what a second process gains, memory, and the second report."""
     logs, many, few = folder / "logs", folder / "many", folder / "few"
@@ -114,7 +107,7 @@ def history(folder: Path) -> list[Figure]:
     two = _report("--processes", "2", "--path", str(many))
     alone = least(lambda: process_wall([*one, str(many)], env), 3)
     shared = least(lambda: process_wall(two, env), 3)
-    memory = _peak([*one, str(many)], env)
+    memory = peak([*one, str(many)], env)
     homes = clean_env(FABRICD_HOME=str(folder / "home"), CLAUDE_CONFIG_DIR=str(folder / "claude"))
     (folder / "claude").mkdir()
     logs.rename(folder / "claude" / "projects")

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -51,6 +51,19 @@ def process_wall(command: list[str], env: dict[str, str] | None = None, data: by
     started = time.perf_counter()
     subprocess.run(command, env=env, input=data, capture_output=True, check=False)
     return time.perf_counter() - started
+
+
+def peak(command: list[str], env: Mapping[str, str]) -> float:
+    """The peak memory of a process in MiB."""
+    told = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
+        "check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", told, *command], env=dict(env), capture_output=True, check=True
+    )
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(done.stdout) * unit / 2**20
 
 
 def bare_cpu() -> float:

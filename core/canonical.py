@@ -18,12 +18,14 @@ from fabricd.core.javascript import (
     is_array_index,
     join_surrogates,
     number_text,
+    sorted_by_units,
     utf16_key,
 )
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 KeyOrder: TypeAlias = Callable[[Iterable[str]], list[str]]
 
+_LEVELS = 64
 _LONE = re.compile("[\ud800-\udfff]")
 _PRIMARY_ORDER = (
     b"\t\n\x0b\x0c\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
@@ -69,6 +71,16 @@ def collated(keys: Iterable[str]) -> list[str]:
     return sorted(indices, key=int) + others
 
 
+def by_units(keys: Iterable[str]) -> list[str]:
+    """Object keys with array indices first, in numeric order, the others by UTF-16 code unit."""
+    names = list(keys)
+    indices = [key for key in names if is_array_index(key)]
+    if not indices:
+        return sorted_by_units(names)
+    others = [key for key in names if not is_array_index(key)]
+    return sorted(indices, key=int) + sorted_by_units(others)
+
+
 def as_given(keys: Iterable[str]) -> list[str]:
     """Object keys in insertion order."""
     return list(keys)
@@ -90,7 +102,17 @@ def _is_items(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, (list, tuple))
 
 
-def _write(value: object, put: Callable[[str], None], order: KeyOrder) -> None:
+class _Later:
+    """A part that is yet to be written."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def _write(
+    value: object, put: Callable[[str | _Later], None], order: KeyOrder, levels: int = -1
+) -> None:
+    """Writes boxes down to so many levels, and what lies deeper later; -1: there is no limit."""
     if value is None:
         put("null")
     elif value is True:
@@ -101,18 +123,20 @@ def _write(value: object, put: Callable[[str], None], order: KeyOrder) -> None:
         put(string_text(value))
     elif isinstance(value, (int, float)):
         put(number_text(value))
+    elif levels == 0:
+        put(_Later(value))
     elif _is_members(value):
         opener = "{"
         for key in order(value):
             put(f"{opener}{string_text(key)}:")
-            _write(value[key], put, order)
+            _write(value[key], put, order, levels - 1)
             opener = ","
         put("{}" if opener == "{" else "}")
     elif _is_items(value):
         opener = "["
         for item in value:
             put(opener)
-            _write(item, put, order)
+            _write(item, put, order, levels - 1)
             opener = ","
         put("[]" if opener == "[" else "]")
     else:
@@ -125,9 +149,24 @@ def text(value: object, order: KeyOrder = collated) -> str:
     Raises:
         NumberOutOfRange: an integer is beyond the range of a double.
     """
-    parts: list[str] = []
+    parts: list[Any] = []
     _write(value, parts.append, order)
     return "".join(parts)
+
+
+def deep_text(value: object, order: KeyOrder = collated) -> str:
+    """As `text`, of a value that may nest deeper than the interpreter can call itself."""
+    written: list[str] = []
+    pending: list[str | _Later] = [_Later(value)]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            written.append(part)
+            continue
+        parts: list[str | _Later] = []
+        _write(part.value, parts.append, order, _LEVELS)
+        pending.extend(reversed(parts))
+    return "".join(written)
 
 
 def pretty(value: object, indent: str = "") -> str:

@@ -15,7 +15,7 @@ COMMANDS = [
     "run", "status", "report", "measure", "derive", "apply", "compile", "trial", "certify", "lab",
     "export", "export-artifact", "import", "digest", "repairs", "config",
     "completions", "start", "stop", "restart", "logs", "metrics", "doctor", "service", "hook",
-    "sources", "surface", "explain", "lint", "wrap",
+    "sources", "surface", "explain", "lint", "wrap", "trajectory", "value",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.conformance DIR`: run the vectors in DIR, or in DIR/fabric."""
+"""`python -m tests.conformance DIR`: run the vectors in DIR, DIR/fabric and DIR/opsle."""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from tests.conformance.concerns import VERDICT_RULES, concerned
 from tests.conformance.drafts import compiles
+from tests.conformance.opsle import CHANGES as OPSLE_CHANGES
+from tests.conformance.opsle import KINDS as OPSLE_KINDS
 from tests.conformance.oracle_corpora import corpus, is_deep, is_glued
 from tests.conformance.oracles import INHERITED
 from tests.conformance.plan_changes import (
@@ -183,4 +185,5 @@ RULES = (
     Rule("long-signature", {"signature_distance": _distance_of_heads}),
     Rule("pool-books", {"pool": _pool_of_books}),
     Rule("review-ranks", {"review": _key_without_ranks}),
+    *(Rule(name, dict.fromkeys(OPSLE_KINDS, change)) for name, change in OPSLE_CHANGES.items()),
 )

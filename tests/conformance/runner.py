@@ -11,6 +11,8 @@ from typing import Any, TextIO
 
 from tests.conformance import cases, corpora, fields, merging, plans, pooling, reviewing, trialling
 from tests.conformance.differences import RULES
+from tests.conformance.opsle import KINDS as OPSLE_KINDS
+from tests.conformance.opsle import opsle
 from tests.conformance.values import (
     Case,
     Check,
@@ -43,14 +45,18 @@ KINDS: Mapping[str, Callable[[Case], Check]] = {
     "trend": cases.trends,
     "trials": trialling.trials,
     "validator": cases.validator,
+    **dict.fromkeys(OPSLE_KINDS, opsle),
 }
+_INNER = ("fabric", "opsle")
 
 
 class NoVectors(ValueError):
     """Raised by `vector_files`: nothing there that this version can run."""
 
     def __init__(self, directory: Path) -> None:
-        super().__init__(f"{directory} holds no vector file, nor does a folder fabric/ in it.")
+        super().__init__(
+            f"{directory} holds no vector file, nor does a folder fabric/ or opsle/ in it."
+        )
 
 
 @dataclass
@@ -169,9 +175,8 @@ def vector_files(directory: Path) -> tuple[list[Path], list[str]]:
     Raises:
         NoVectors: there is nothing to run.
     """
-    inner = directory / "fabric"
-    places = [directory] if _known(directory) else [directory, inner]
-    files = _known(places[-1])
+    places = [directory, *(inner for name in _INNER if _known(inner := directory / name))]
+    files = [path for place in places for path in _known(place)]
     cases = field_cases(directory)
     if not files and not cases:
         raise NoVectors(directory)

@@ -12,6 +12,7 @@ import pytest
 from tests.conformance import fields
 from tests.conformance.__main__ import main
 from tests.conformance.differences import RULES
+from tests.conformance.opsle import KINDS as OPSLE_KINDS
 from tests.conformance.oracle_corpora import corpus
 from tests.conformance.runner import KINDS, field_cases, run_field_cases, run_file
 from tests.conformance.values import ANYTHING, Case, difference, has_undefined, same
@@ -24,7 +25,7 @@ def test_bundled_vectors(kind: str) -> None:
     if kind == fields.NAME:
         tally = run_field_cases(field_cases(BUNDLED))
     else:
-        tally = run_file(BUNDLED / f"{kind}.json")
+        tally = run_file(BUNDLED / ("opsle" if kind in OPSLE_KINDS else "") / f"{kind}.json")
     assert tally.failures == []
     assert tally.passed > 0
 
@@ -88,6 +89,19 @@ def test_last_line_holds_the_totals(tmp_path: Path, capsys: pytest.CaptureFixtur
     ]
 
 
+def test_both_inner_folders_are_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vectors(tmp_path / "fabric", round=[{"x": "-0", "rounded": 0}])
+    ratio = {"kind": "call", "fn": "metricsRatio", "input_text": '{"numerator":1,"denominator":4}'}
+    told = {"returns_canonical": '{"kind":"finite","value":0.25}'}
+    vectors(tmp_path / "opsle", **{"legacy-metrics": [{**ratio, "expect": told}]})
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "legacy-metrics: 1 passed, 0 failed, 0 differ on purpose",
+        "round: 1 passed, 0 failed, 0 differ on purpose",
+        "2 passed, 0 failed, 0 differ on purpose",
+    ]
+
+
 def test_a_failure_is_named_and_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts: list[Case] = [{"value": 1, "text": "1"}, {"value": 2, "text": "x" * 999}, {"value": 3}]
     vectors(tmp_path, js_numbers=texts, trend=[{"id": "t", "scores": [], "trend": {"count": 1}}])
@@ -131,7 +145,7 @@ def test_nothing_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.splitlines() == [
-        f"{place} holds no vector file, nor does a folder fabric/ in it."
+        f"{place} holds no vector file, nor does a folder fabric/ or opsle/ in it."
         for place in (tmp_path, tmp_path / "gone")
     ]
 

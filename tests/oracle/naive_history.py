@@ -61,7 +61,11 @@ def claude(rows: list[Any]) -> tuple[str, Calls, Ends]:
                 calls.append((item["id"], item["name"], canonical(item["input"]), "", ""))
             elif item.get("type") == "tool_result":
                 result = row.get("toolUseResult")
-                if len(ended) == 1 and isinstance(result, dict) and result.get("interrupted") is True:
+                if (
+                    len(ended) == 1
+                    and isinstance(result, dict)
+                    and result.get("interrupted") is True
+                ):
                     ends[item["tool_use_id"]].append("aborted")
                 else:
                     failed = item.get("is_error") is True
