@@ -211,14 +211,23 @@ def _keep(
     if before is None:
         kept[key] = new = _Kept(row, table, outcome, answered, recorded, [position])
         return new
-    before.outcome = max(outcome, before.outcome)
+    if outcome > before.outcome:
+        before.outcome = outcome
     before.answered = answered or before.answered
-    before.recorded = max(recorded, before.recorded)
+    if recorded > before.recorded:
+        before.recorded = recorded
     if before.files[-1] != position:
         before.files.append(position)
-    if _age(row, table) < _age(before.row, before.table):
+    if _is_earlier(row, table, before):
         before.row, before.table = row, table
     return before
+
+
+def _is_earlier(row: Row, table: CallTable, kept: _Kept) -> bool:
+    at, other = row.at, kept.row.at
+    if at != other and UNDATED not in (at, other):
+        return at < other
+    return _age(row, table) < _age(kept.row, kept.table)
 
 
 def _mark_retries(table: CallTable, chain: Sequence[_Kept | None]) -> Steps[None]:

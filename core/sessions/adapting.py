@@ -52,7 +52,10 @@ class TypedAdapter(ABC, Generic[T]):
         Raises:
             Malformed: the text is no JSON, or nests too deep to be read.
         """
-        found = struct_of(self._decoder, record)
+        try:
+            found: T | None = self._decoder.decode(record)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            found = struct_of(self._decoder, record)
         if found is not None:
             self._read(found, record)
 
