@@ -21,6 +21,7 @@ import anyio.to_thread
 # imported half old, half new.
 from rapidfuzz.distance import Levenshtein
 
+from fabricd.daemon.accountant import Accountant
 from fabricd.daemon.answers import Answers
 from fabricd.daemon.books import Books
 from fabricd.daemon.checkpointer import Checkpointer
@@ -85,6 +86,7 @@ class Supervisor:
         self._books = Books()
         self._keeper = SurfaceKeeper(homes.surface, self._health)
         self._pool = PoolKeeper(homes, self._health)
+        self._accountant = Accountant(homes, self._health)
         self._lexicon = Lexicon(homes, self._health, self._clock)
         self._reviewer = Reviewer(self._books, self._keeper, self._pool)
         self._compiler = Compiler(
@@ -222,6 +224,7 @@ class Supervisor:
             await group.start(self._tailer.run)
             group.start_soon(self._watcher.run)
             group.start_soon(self._checkpointer.run)
+            group.start_soon(self._accountant.run)
             group.start_soon(self._look_at_surface)
             group.start_soon(self._heartbeat.run)
             group.start_soon(self._clockwatch.run)

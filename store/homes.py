@@ -108,6 +108,11 @@ class Homes:
         return self.state / "history.lock"
 
     @property
+    def value_cursors(self) -> Path:
+        """How far the gateway's logs are entered into the receipts."""
+        return self.state / "value-cursors.json"
+
+    @property
     def surfaces(self) -> Path:
         """The folder of the declared tools that recorded calls are judged by."""
         return self.home / "surfaces"

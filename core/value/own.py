@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 
 from fabricd.core.identity import identity
-from fabricd.core.model import Witness
 from fabricd.core.value.evidence import CONTENT_HASH, RUN_ARTIFACT
 from fabricd.core.value.receipt import SCHEMA, accepted_identity
 from fabricd.core.value.record import PROTOCOL
@@ -27,10 +25,10 @@ LIMITATION: Final = (
 
 
 class Repair(Struct, frozen=True):
-    """A call that was repaired, and what its repair left behind."""
+    """A call that was repaired, and the witness that its repair left behind."""
 
     call_id: str
-    witness: Witness
+    witness: Mapping[str, Any]
 
 
 class Turn(Struct, frozen=True):
@@ -87,7 +85,7 @@ def _receipt(turn: Turn, conventions: str, version: str) -> dict[str, Any]:
 
 def _evidence(turn: Turn) -> Iterable[dict[str, str]]:
     for number, repair in enumerate(turn.repairs, start=1):
-        witness = identity(msgspec.to_builtins(repair.witness))
+        witness = identity(dict(repair.witness))
         yield _entry(f"witness-{number}", CONTENT_HASH, witness)
         yield _entry(f"call-{number}", RUN_ARTIFACT, f"{turn.file}#{repair.call_id}")
 

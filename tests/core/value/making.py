@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from fabricd.core.model import Witness
@@ -85,7 +86,7 @@ def record(*receipts: Any, run: str = "run-1", **more: Any) -> dict[str, Any]:
 def turn(session: str = "s-1", first: str = "c-1", calls: int = 1, at: str | None = None) -> Turn:
     """A turn with so many repairs."""
     digest = "ab" * 32
-    witness = Witness(1, digest, digest, digest, ())
+    witness = msgspec.to_builtins(Witness(1, digest, digest, digest, ()))
     repairs = tuple(Repair(f"{first}.{number}", witness) for number in range(calls))
     return Turn(session, first, "log.jsonl", repairs, at)
 
