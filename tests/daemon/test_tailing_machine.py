@@ -364,20 +364,22 @@ def drive(how: settings) -> None:
         run_state_machine_as_test(SessionFolder, settings=how)
 
 
+def drive_until(how: settings, wanted: set[str], steps: int = 0) -> None:
+    """Drive until nothing that is wanted was left out: some of it is rare."""
+    taken, seen = 0, set[str]()
+    for _ in range(6):
+        drive(how)
+        taken += SessionFolder.steps
+        seen |= SessionFolder.reads
+        if taken >= steps and seen >= wanted:
+            return
+    raise AssertionError(f"{taken} steps, {wanted - seen} was left out")
+
+
 @pytest.mark.timeout(180)
 def test_the_books_say_what_the_files_say() -> None:
-    drive(CAREFULLY)
-    assert SessionFolder.steps >= STEPS
-    # Nothing of what can befall a file was left out.
-    assert SessionFolder.reads >= {
-        "new-file",
-        "resumed",
-        "replaced",
-        "truncated",
-        "rewritten",
-        "head-changed",
-        "anchor-changed",
-    }
+    kinds = {"new-file", "resumed", "replaced", "truncated", "rewritten", "head-changed"}
+    drive_until(settings(CAREFULLY, max_examples=90), {*kinds, "anchor-changed"}, STEPS)
 
 
 @pytest.mark.timeout(180)
@@ -388,8 +390,7 @@ def test_they_do_where_most_of_a_file_lies_between_head_and_end(
         monkeypatch.setattr(module, "HEAD", 90)
         monkeypatch.setattr(module, "ANCHOR", 60)
     monkeypatch.setattr(reading, "BLOCK", 130)
-    drive(settings(CAREFULLY, max_examples=40))
-    assert "middle-changed" in SessionFolder.reads
+    drive_until(settings(CAREFULLY, max_examples=40), {"middle-changed"})
 
 
 def test_books_that_take_a_vanished_file_for_one_that_stands_still_are_caught(
