@@ -9,6 +9,7 @@ import click
 
 from fabricd.daemon.cli.completing import directories, files
 from fabricd.daemon.cli.talk import out
+from fabricd.daemon.cli.trajectory_session import command as from_session
 
 if TYPE_CHECKING:
     from fabricd.core.trajectory.measurement import Measurement
@@ -253,3 +254,6 @@ def gate(
     out(canonical_line({"files": rows, "pass": passes}))
     indicate(quiet, *verdicts(rows))
     return int(not passes)
+
+
+command.add_command(from_session)
