@@ -81,12 +81,11 @@ def _hash(path: str) -> str:
 
 
 class _Alike(Struct, frozen=True, gc=False):
-    """What calls share that count alike. `stretch` is the quarter of an hour they fall into."""
+    """What calls share that count alike."""
 
     tool: str
     model: str
     project: str
-    stretch: int
     outcome: int
     verdict: int
     kinds: int
@@ -133,7 +132,7 @@ class Tally(Struct, gc=False):
 
 
 class _Sums(Struct):
-    """Everything that is counted of one agent."""
+    """Everything that is counted of one agent; `stretches` are quarters of an hour."""
 
     total: Tally = field(default_factory=Tally)
     outcomes: dict[int, int] = field(default_factory=dict[int, int])
@@ -151,6 +150,7 @@ class _Sums(Struct):
     sessions: set[str] = field(default_factory=set[str])
     files: set[int] = field(default_factory=set[int])
     alike: dict[_Alike, int] = field(default_factory=dict[_Alike, int])
+    stretches: dict[int, Tally] = field(default_factory=dict[int, Tally])
 
     def add(self, call: Call) -> None:
         """Count a call. Most that is said of it is counted by `settle`, with others of its kind."""
@@ -158,7 +158,6 @@ class _Sums(Struct):
             call.tool,
             call.model,
             call.project,
-            call.at // _STRETCH,
             call.outcome,
             call.verdict,
             call.kinds,
@@ -167,6 +166,13 @@ class _Sums(Struct):
             call.repaired,
         )
         self.alike[key] = self.alike.get(key, 0) + 1
+        stretch = self.stretches.get(call.at // _STRETCH)
+        if stretch is None:
+            stretch = self.stretches[call.at // _STRETCH] = Tally()
+        stretch.calls += 1
+        if call.outcome in (FAILED, TIMED_OUT):
+            stretch.errors += 1
+            stretch.rejected += key.is_rejected
         self.results += call.answered
         self.recorded += call.recorded
         self.refused += call.refused
@@ -178,12 +184,15 @@ class _Sums(Struct):
         """Enter the calls that count alike, each kind once."""
         for alike, times in self.alike.items():
             self._enter(alike, times)
-            if alike.stretch == UNDATED:
-                self.undated += times
+        for stretch, tally in self.stretches.items():
+            if stretch == UNDATED:
+                self.undated = tally.calls
             else:
-                day = day_of(alike.stretch * _STRETCH)
-                week = day - timedelta(days=day.weekday())
-                self.weeks.setdefault(week, Tally()).add(alike, times)
+                day = day_of(stretch * _STRETCH)
+                week = self.weeks.setdefault(day - timedelta(days=day.weekday()), Tally())
+                week.calls += tally.calls
+                week.errors += tally.errors
+                week.rejected += tally.rejected
 
     def _enter(self, alike: _Alike, times: int) -> None:
         self.total.add(alike, times)
