@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import jsonschema_rs
 
@@ -51,6 +52,24 @@ _OTHERWISE = frozenset(
     }
 )
 _NEWER_FORMATS = ("uuid", "duration")
+# What judges nothing in any draft, so that nothing is lost where it is passed over beside a `$ref`.
+_REMARKS = frozenset(
+    {
+        "$comment",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    }
+)
+_BESIDE = _REMARKS | {"$ref"}
+# Below these stands data, in which a `$ref` is none.
+_DATA = ("const", "enum")
+# All that a fragment may be made of. Anything else in one can mean nothing but itself.
+_FRAGMENT = "!$&'()*+,-./:;=?@_~%"
 
 
 class Unjudgeable(ValueError):
@@ -80,11 +99,27 @@ def _drafts_to_try(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return candidates
 
 
+def _with_escapes(value: Any) -> Any:
+    """A schema whose local references have the escapes that their writer left out.
+
+    `#/$defs/Page[int]` is no reference to a validator, and can be none to anything but itself.
+    """
+    if is_list(value):
+        return [_with_escapes(item) for item in value]
+    if not is_object(value):
+        return value
+    found = {key: inner if key in _DATA else _with_escapes(inner) for key, inner in value.items()}
+    reference = value.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/"):
+        found["$ref"] = "#" + quote(reference[1:], safe=_FRAGMENT)
+    return found
+
+
 def _reads_otherwise(value: object) -> bool:
     """Whether draft 7 would pass over something here in silence, or assert what is a remark."""
     if is_object(value):
         overlooked = not _OTHERWISE.isdisjoint(value) or value.get("format") in _NEWER_FORMATS
-        siblings = "$ref" in value and len(value) > 1
+        siblings = "$ref" in value and not value.keys() <= _BESIDE
         return overlooked or siblings or any(map(_reads_otherwise, value.values()))
     return is_list(value) and any(map(_reads_otherwise, value))
 
@@ -92,27 +127,38 @@ def _reads_otherwise(value: object) -> bool:
 # jsonschema-rs reports its refusals as ValidationError, ReferencingError or plain ValueError, and
 # text without a UTF-8 form as UnicodeEncodeError, which is a ValueError too.
 _REFUSALS = (ValueError, TypeError, jsonschema_rs.ReferencingError)
+_OPTIONS: dict[str, Any] = {"validate_formats": True, "offline": True}
 
 
-def _compiled(schema: dict[str, Any], compile_with: Callable[..., Any]) -> Any:
+def _compiled(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The schema as a validator takes it, and that validator."""
     reason = ""
     for candidate in _drafts_to_try(schema):
-        try:
-            return compile_with(candidate, validate_formats=True, offline=True)
-        except _REFUSALS as error:
-            reason = reason or _first_line(error)
+        for has_escapes in (False, True):
+            try:
+                judged = _with_escapes(candidate) if has_escapes else candidate
+                if not has_escapes or judged != candidate:
+                    return judged, jsonschema_rs.validator_for(judged, **_OPTIONS)
+            except _REFUSALS as error:
+                reason = reason or _first_line(error)
     raise Unjudgeable(reason)
+
+
+def _views_of(judged: dict[str, Any]) -> Any:
+    try:
+        return jsonschema_rs.validator_map_for(judged, **_OPTIONS)
+    except _REFUSALS as error:
+        raise Unjudgeable(_first_line(error)) from None
 
 
 class _Held:
     """The views of one schema, and the questions to those that were asked for."""
 
-    __slots__ = ("places", "properties", "schema", "views")
+    __slots__ = ("places", "schema", "views")
 
     def __init__(self, schema: dict[str, Any], views: Any) -> None:
         self.schema = schema
         self.views = views
-        self.properties: dict[str, Question] = {}
         self.places: dict[str, Question] = {}
 
 
@@ -126,26 +172,16 @@ class _Views:
     def __init__(self) -> None:
         self._maps: OrderedDict[int, _Held] = OrderedDict()
 
-    def of(self, schema: dict[str, Any], name: str) -> Question:
-        """The question whether one declared property accepts a value; no other accepts any.
-
-        Raises:
-            Unjudgeable: the schema cannot be compiled.
-        """
-        held = self._of(schema)
-        found = held.properties.get(name)
-        if found is None:
-            view = held.views.get(_pointer(name))
-            found = held.properties[name] = _nothing if view is None else view.is_valid
-        return found
-
-    def at(self, schema: dict[str, Any], pointer: str) -> Question | None:
+    def at(self, schema: dict[str, Any], judged: dict[str, Any], pointer: str) -> Question | None:
         """The question whether the schema at a JSON pointer accepts a value, if there is one.
 
+        Args:
+            judged: the schema as its validator took it.
+
         Raises:
             Unjudgeable: the schema cannot be compiled.
         """
-        held = self._of(schema)
+        held = self._of(schema, judged)
         found = held.places.get(pointer)
         if found is None:
             view = held.views.get(f"#{pointer}")
@@ -154,12 +190,11 @@ class _Views:
             found = held.places[pointer] = view.is_valid
         return found
 
-    def _of(self, schema: dict[str, Any]) -> _Held:
+    def _of(self, schema: dict[str, Any], judged: dict[str, Any]) -> _Held:
         key = id(schema)
         held = self._maps.get(key)
         if held is None:
-            views = _compiled(schema, jsonschema_rs.validator_map_for)
-            held = self._maps[key] = _Held(schema, views)
+            held = self._maps[key] = _Held(schema, _views_of(judged))
             if len(self._maps) > _VIEWS:
                 self._maps.popitem(last=False)
         elif len(self._maps) == _VIEWS:
@@ -177,8 +212,31 @@ def _nothing(value: object) -> bool:
 _views = _Views()
 
 
-def _pointer(name: str) -> str:
-    return "#/properties/" + name.replace("~", "~0").replace("/", "~1")
+class Questions:
+    """Questions to the places of one schema, each held from when it was first asked.
+
+    For whoever asks a few of them for as long as it lives, however many other schemas are asked in
+    between. Threads may share them.
+    """
+
+    __slots__ = ("_held", "_judged", "_schema")
+
+    def __init__(self, schema: dict[str, Any], judged: dict[str, Any]) -> None:
+        self._schema = schema
+        self._judged = judged
+        self._held: dict[str, Question] = {}
+
+    def accepts(self, pointer: str, value: object) -> bool:
+        """Whether the schema at a JSON pointer accepts the value; where there is none, nothing."""
+        question = self._held.get(pointer)
+        try:
+            if question is None:
+                question = self._held[pointer] = (
+                    _views.at(self._schema, self._judged, pointer) or _nothing
+                )
+            return question(value) and bool(written(value))
+        except ValueError:
+            return False
 
 
 class Validator:
@@ -204,9 +262,13 @@ class Validator:
         except NumberOutOfRange as error:
             raise Unjudgeable(str(error)) from None
         self._schema = schema
-        compiled = _compiled(schema, jsonschema_rs.validator_for)
+        self._judged, compiled = _compiled(schema)
         self.draft = _DRAFTS[type(compiled).__name__]
         self._accepts: Callable[[object], bool] = compiled.is_valid
+
+    def questions(self) -> Questions:
+        """Questions to the places of this schema, for one who goes on asking them."""
+        return Questions(self._schema, self._judged)
 
     def accepts(self, value: object) -> bool:
         """Whether the value validates. Text without a UTF-8 form cannot be judged: it does not."""
@@ -217,22 +279,24 @@ class Validator:
 
     def property_accepts(self, name: str, value: object) -> bool:
         """Whether the declared property `name` alone accepts the value, inside this document."""
-        try:
-            return _views.of(self._schema, name)(value) and bool(written(value))
-        except ValueError:
-            return False
+        return self.place_accepts(pointer_of(name), value)
 
     def has_place(self, pointer: str) -> bool:
         """Whether a JSON pointer (`""` is the root) leads to a schema that can be asked."""
-        return _views.at(self._schema, pointer) is not None
+        return _views.at(self._schema, self._judged, pointer) is not None
 
     def place_accepts(self, pointer: str, value: object) -> bool:
         """Whether the schema at a JSON pointer accepts the value, inside this document."""
-        view = _views.at(self._schema, pointer)
         try:
+            view = _views.at(self._schema, self._judged, pointer)
             return view is not None and view(value) and bool(written(value))
         except ValueError:
             return False
+
+
+def pointer_of(name: str) -> str:
+    """Where a declared property of the arguments stands."""
+    return "/properties/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def accepts(schema: object, value: object) -> bool:

@@ -39,9 +39,13 @@ def _tag(value: object, level: int) -> str:
     return _TAGS.get(type(value), "other")
 
 
-def _parts(members: Mapping[str, Any], level: int) -> str:
+def _parts(members: Mapping[str, object], level: int) -> str:
     keys = sorted_by_units(members)
-    parts = [f"{key}:{_tag(members[key], level + 1)}" for key in keys[:_KEYS]]
+    # Most members are scalars, and a call for each would cost more than all else here.
+    tag = _TAGS.get
+    parts = [
+        f"{key}:{tag(type(members[key])) or _tag(members[key], level + 1)}" for key in keys[:_KEYS]
+    ]
     if len(keys) > _KEYS:
         parts.append(f"…+{len(keys) - _KEYS}")
     return ",".join(parts)

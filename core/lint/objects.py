@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fabricd.core.lint.declaring import tells_of
 from fabricd.core.lint.findings import Finding, Severity, found
 from fabricd.core.lint.folding import folded, quoted
 from fabricd.core.lint.places import Place, admits, alternatives, pointer_to
@@ -38,7 +39,7 @@ def object_findings(
     required = _required(schema)
     yield from _keys(tool, place, properties)
     if properties or required:
-        yield from _openness(tool, place, properties, required)
+        yield from _openness(tool, document, place, properties, required)
     for name, declared in properties.items():
         at = Place(pointer_to(place.pointer, "properties", name), declared)
         if judge is not None and not judge.has_place(at.pointer):
@@ -71,7 +72,11 @@ def _keys(tool: str, place: Place, properties: Mapping[str, Any]) -> Iterator[Fi
 
 
 def _openness(
-    tool: str, place: Place, properties: Mapping[str, Any], required: list[str]
+    tool: str,
+    document: object,
+    place: Place,
+    properties: Mapping[str, Any],
+    required: list[str],
 ) -> Iterator[Finding]:
     schema = place.schema
     # A branch that only requires keys speaks of an object that is declared around it.
@@ -81,6 +86,10 @@ def _openness(
     patterns = schema.get("patternProperties")
     for name in dict.fromkeys(required):
         if name in properties or patterns or "$ref" in schema or "allOf" in schema:
+            continue
+        # To `additionalProperties` what others declare is as strange as what nobody does.
+        forbids_others = schema.get("additionalProperties") is False
+        if not forbids_others and tells_of(document, place.pointer, name):
             continue
         pointer = pointer_to(place.pointer, "required")
         if is_closed(schema):

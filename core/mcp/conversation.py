@@ -12,14 +12,14 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from fabricd.core.jsontext.members import NotRead, value_of
 from fabricd.core.mcp.limits import CHANGED_MARK
 from fabricd.core.mcp.listing import Declared, Listing
-from fabricd.core.mcp.objects import NotRead
 from fabricd.core.mcp.repairing import Conventions, Repair, Tool
 from fabricd.core.mcp.replies import Changed, Reply, ended, page_of, read_reply
 from fabricd.core.mcp.requests import Id, Request, read_request
-from fabricd.core.mcp.splicing import spliced
 from fabricd.core.nesting import SCHEMA_LEVELS, value_deeper_than
+from fabricd.core.normalform.splicing import spliced
 
 Mode: TypeAlias = Literal["repair", "observe"]
 # What was found before a call was forwarded; `unknown`: no surface, or nobody can judge it.
@@ -31,8 +31,13 @@ T = TypeVar("T")
 
 _PENDING = 4096
 # Arguments that await a reply; beyond these a call is kept without them.
-_KEPT_BYTES = 16 * 1024 * 1024
+_KEPT_BYTES = 6 * 1024 * 1024
 _KEPT_LINE = 1024 * 1024
+# Short ones are kept as values, which take so many times their text at most; edits are many boxes.
+_SHORT = 2048
+_VALUES = 24
+_EDITED = 96
+_TOOL = 128
 
 
 class Asked(Struct, frozen=True):
@@ -41,9 +46,12 @@ class Asked(Struct, frozen=True):
     Attributes:
         at: milliseconds since the epoch.
         surface: the digest of the listing it was judged by; None without one.
-        size: bytes of its line; 0 where the arguments are not kept.
+        judge: the tool as that listing declares it.
+        size: bytes that it takes; 0 where the arguments are not kept.
         repair: the one that was carried out.
         repairable: a proven repair was at hand, whether it was carried out or not.
+        is_declared: a listing of this run knows the name of the tool.
+        texts: of arguments that are not kept as values, as they were sent and as they went on.
     """
 
     id: Id
@@ -52,10 +60,27 @@ class Asked(Struct, frozen=True):
     at: int
     check: Check
     surface: str | None
-    schema: object = None
+    judge: Tool | None = None
     size: int = 0
     repair: Repair | None = None
     repairable: bool = False
+    is_declared: bool = False
+    texts: tuple[bytes, bytes] | None = None
+
+    @property
+    def schema(self) -> object:
+        """What the tool declares."""
+        return None if self.judge is None else self.judge.schema
+
+    def whole(self) -> Asked:
+        """The same with its arguments as values."""
+        if self.texts is None:
+            return self
+        sent, forwarded = self.texts
+        repair = self.repair
+        if repair is not None:
+            repair = replace(repair, args=value_of(forwarded))
+        return replace(self, arguments=value_of(sent), repair=repair, texts=None)
 
 
 class Called(Struct, frozen=True):
@@ -76,6 +101,7 @@ Event: TypeAlias = Called | Surfaced
 
 class _Listed(Struct, frozen=True):
     cursor: str | None
+    generation: int
 
 
 class Conversation:
@@ -97,6 +123,8 @@ class Conversation:
         self._lists: OrderedDict[Id, list[_Listed]] = OrderedDict()
         self._told: str | None = None
         self._kept = 0
+        # How often the list has changed.
+        self._generation = 0
 
     @property
     def is_expecting(self) -> bool:
@@ -113,6 +141,11 @@ class Conversation:
         """Whether a complete listing is in force."""
         return self._listing.declared is not None
 
+    @property
+    def has_pages(self) -> bool:
+        """Whether there is anything that a changed list makes void."""
+        return self._listing.declared is not None or self._listing.is_open
+
     def asked(self, line: bytes) -> bytes:
         """Read a client's line; gives the line to forward: the same object if nothing changed."""
         request = read_request(line)
@@ -121,7 +154,7 @@ class Conversation:
         match request.method:
             case "tools/list":
                 if request.id is not None:
-                    page = _Listed(request.cursor)
+                    page = _Listed(request.cursor, self._generation)
                     _await(self._lists, request.id, page)
                 return line
             case "notifications/cancelled":
@@ -136,8 +169,7 @@ class Conversation:
             case Reply() as reply:
                 self._replied(reply)
             case Changed():
-                self._listing.drop()
-                self._told = None
+                self._drop()
             case None:
                 pass
 
@@ -150,8 +182,7 @@ class Conversation:
         while at >= 0:
             start, end = piece.rfind(b"\n", 0, at) + 1, piece.find(b"\n", at)
             if not start or end < 0 or read_reply(piece[start:end]) == Changed():
-                self._listing.drop()
-                self._told = None
+                self._drop()
                 return True
             at = piece.find(CHANGED_MARK, end)
         return False
@@ -167,6 +198,9 @@ class Conversation:
         if (asked := _answered(self._calls, reply.id)) is not None:
             self._end(asked, ended(reply))
         elif (listed := _answered(self._lists, reply.id)) is not None:
+            if listed.cursor and listed.generation != self._generation:
+                # A page of what was listed before the change, whatever its cursor means by now.
+                return
             if not self._listing.page(listed.cursor, page_of(reply)):
                 return
             found = self._listing.declared
@@ -174,12 +208,19 @@ class Conversation:
                 self._told = found.digest
                 self._note(Surfaced(found))
 
+    def _drop(self) -> None:
+        self._listing.drop()
+        self._told = None
+        self._generation += 1
+
     def _cancelled(self, request: Request) -> None:
         if request.cancelled is None:
             return
         asked = _answered(self._calls, request.cancelled)
         if asked is not None:
             self._end(asked, "aborted")
+        else:
+            _answered(self._lists, request.cancelled)
 
     def _end(self, asked: Asked, outcome: Outcome) -> None:
         self._kept -= asked.size
@@ -189,6 +230,7 @@ class Conversation:
         if request.id is None or request.tool is None:
             return line
         asked, repair = self._judged(request, request.id, request.tool)
+        sent, (start, end) = line, request.span
         if repair is not None and self._mode == "repair":
             try:
                 line = spliced(line, request.span, repair.edits)
@@ -196,35 +238,47 @@ class Conversation:
                 pass
             else:
                 asked = replace(asked, check="repaired", repair=repair)
-        for lost in _await(self._calls, request.id, self._kept_of(asked, len(line))):
+        before = memoryview(sent)[start:end]
+        after = memoryview(line)[start : end + len(line) - len(sent)]
+        kept = self._kept_of(asked, before, after if line is not sent else before[:0])
+        for lost in _await(self._calls, request.id, kept):
             self._kept -= lost.size
         return line
 
-    def _kept_of(self, asked: Asked, size: int) -> Asked:
+    def _kept_of(self, asked: Asked, sent: memoryview, forwarded: memoryview) -> Asked:
+        """A call as it awaits its reply: with its arguments as values, as texts, or without."""
+        repair, size = asked.repair, len(sent) + len(forwarded)
+        values = size * (_VALUES if repair is None else _EDITED)
+        if len(sent) <= _SHORT and 2 * (self._kept + values) <= _KEPT_BYTES:
+            self._kept += values
+            return replace(asked, size=values)
+        if repair is not None:
+            repair = repair.settled()
         if size > _KEPT_LINE or self._kept + size > _KEPT_BYTES:
-            repair = None if asked.repair is None else asked.repair.settled()
             return replace(asked, arguments=None, repair=repair)
         self._kept += size
-        return replace(asked, size=size)
+        texts = (bytes(sent), bytes(forwarded)) if sent else None
+        return replace(asked, arguments=None, repair=repair, size=size, texts=texts)
 
     def _judged(self, request: Request, ident: Id, name: str) -> tuple[Asked, Repair | None]:
         declared, now = self._listing.declared, self._clock()
         nothing: dict[str, object] = {}
         args = request.arguments if request.has_arguments else nothing
+        short, is_declared = name[:_TOOL], name in self._listing.names
         if declared is None or value_deeper_than(args, SCHEMA_LEVELS):
-            return Asked(ident, name, args, now, "unknown", None), None
+            return Asked(ident, short, args, now, "unknown", None, is_declared=is_declared), None
         tool = declared.tools.get(name)
         check = _check(tool, args)
         repair = None
         if tool is not None and check == "validate" and request.has_arguments:
             repair = tool.repair(args)
-        schema = None if tool is None else tool.schema
         is_repairable = repair is not None
-        digest = declared.digest
-        return (
-            Asked(ident, name, args, now, check, digest, schema, repairable=is_repairable),
-            repair,
+        asked = Asked(
+            *(ident, short, args, now, check, declared.digest, tool),
+            repairable=is_repairable,
+            is_declared=is_declared,
         )
+        return asked, repair
 
 
 def _check(tool: Tool | None, args: object) -> Check:

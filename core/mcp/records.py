@@ -10,7 +10,7 @@ import msgspec
 
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.history.malformation import malformations, slugs_in
-from fabricd.core.mcp.conversation import Asked, Called, Surfaced
+from fabricd.core.mcp.conversation import Asked, Called, Outcome, Surfaced
 from fabricd.core.mcp.projection import Projection
 from fabricd.core.plain import is_object
 from fabricd.core.validation import Unjudgeable, Validator
@@ -20,7 +20,7 @@ Audits: TypeAlias = Literal["projected", "full"]
 FORMAT = "fabricd.gateway"
 VERSION = 1
 MAX_AUDIT = 1024 * 1024
-_NAME = 128
+_UNDECLARED = "*"
 _STAGES = ("resolve", "validate")
 _ENCODE = msgspec.json.Encoder().encode
 
@@ -44,7 +44,10 @@ def session_record(ident: str, at: int, told: Mapping[str, object]) -> bytes:
 def surface_record(found: Surfaced) -> bytes:
     """What the server declares, from here on."""
     declared = found.declared
-    return _line({"type": "surface", "digest": declared.digest, "actions": declared.actions})
+    actions = [
+        {"ref": tool.ref, "inputSchema": msgspec.Raw(tool.text)} for tool in declared.tools.values()
+    ]
+    return _ENCODE({"type": "surface", "digest": declared.digest, "actions": actions}) + b"\n"
 
 
 def lost_record(calls: int) -> bytes:
@@ -53,21 +56,25 @@ def lost_record(calls: int) -> bytes:
 
 
 def call_record(called: Called, server: str, audits: Audits) -> bytes:
-    """One call: its trace, what was found before it was forwarded, and its audit if asked for."""
-    asked = called.asked
-    ref = f"mcp.{server}.{asked.tool[:_NAME]}"
+    """One call: its trace, what was found before it was forwarded, and its audit if asked for.
+
+    The name of a tool that no listing declares is what somebody wrote: it is only in full audits.
+    """
+    asked = called.asked.whole()
+    is_named = asked.is_declared or audits == "full"
+    ref = f"mcp.{server}.{asked.tool if is_named else _UNDECLARED}"
     record: dict[str, Any] = {
         "type": "call",
         "id": asked.id,
         "timestamp": moment(asked.at),
         "surface": asked.surface,
         "check": asked.check,
-        "trace": _trace(called, ref),
+        "trace": _trace(asked, called.outcome, ref, schema := asked.schema),
     }
     if asked.repair is not None and asked.repair.args is not None:
-        record["forwarded"] = Projection(asked.schema).of(asked.repair.args)
+        record["forwarded"] = Projection(schema).of(asked.repair.args)
     if asked.check in _STAGES:
-        record["faults"] = _faults(asked)
+        record["faults"] = _faults(asked, schema)
         record["repairable"] = asked.repairable
     if audits == "full" and is_object(asked.arguments):
         audit: dict[str, object] = {"ref": ref, "args": asked.arguments}
@@ -80,24 +87,23 @@ def call_record(called: Called, server: str, audits: Audits) -> bytes:
     return _line(record)
 
 
-def _trace(called: Called, ref: str) -> dict[str, Any]:
-    asked = called.asked
-    projection = Projection(asked.schema)
+def _trace(asked: Asked, outcome: Outcome, ref: str, schema: object) -> dict[str, Any]:
+    projection = Projection(schema)
     operation: dict[str, Any] = {
         "type": "call",
         "sequence": 0,
         "ref": ref,
         "args": projection.of(asked.arguments),
-        "outcome": called.outcome,
+        "outcome": outcome,
     }
-    if called.outcome == "failed":
+    if outcome == "failed":
         operation["failureStage"] = asked.check if asked.check in _STAGES else "invoke"
     if asked.repair is not None:
         operation["normalization"] = asked.repair.witness()
     return {
         "kind": "pi-fabric.execution",
         "version": 1,
-        "outcome": called.outcome,
+        "outcome": outcome,
         "phases": [],
         "operations": [operation],
         "counts": {
@@ -109,16 +115,16 @@ def _trace(called: Called, ref: str) -> dict[str, Any]:
     }
 
 
-def _faults(asked: Asked) -> list[str]:
+def _faults(asked: Asked, schema: object) -> list[str]:
     if asked.check == "resolve":
         return ["unknown-tool"]
-    if not is_object(asked.schema):
+    if not is_object(schema):
         return []
     try:
-        validator = Validator(asked.schema)
+        validator = Validator(schema)
     except Unjudgeable:
         return []
-    return list(slugs_in(malformations(asked.schema, validator, asked.arguments)))
+    return list(slugs_in(malformations(schema, validator, asked.arguments)))
 
 
 def _line(record: Mapping[str, object]) -> bytes:

@@ -8,10 +8,12 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from fabricd.core.canonical import string_text
+from fabricd.core.canonical import as_given, utf8
+from fabricd.core.canonical import text as json_text
+from fabricd.core.documents import strict_json
 from fabricd.core.normalform.apply import Normalizer
+from fabricd.core.normalform.edits import classic_edits
 from fabricd.core.normalform.extended import Edit, ExtendedNormalizer
-from fabricd.core.normalform.forms import form
 from fabricd.core.plain import is_object
 from fabricd.core.validation import Unjudgeable, Validator
 
@@ -32,15 +34,35 @@ class Repair(Struct, frozen=True):
 
 
 class Tool:
-    """A declared tool. It is compiled when it is first called."""
+    """A declared tool. Its schema is read and compiled when it is first called."""
 
     def __init__(self, ref: str, schema: object, conventions: Conventions) -> None:
         self.ref = ref
-        self.schema = schema
+        self._text: bytes | None = None
+        self._schema = schema
         self._conventions = conventions
         self._validator: Validator | None = None
         self._repairs: _Extended | _Classic | None = None
         self._is_compiled = False
+
+    @classmethod
+    def written(cls, ref: str, text: bytes, conventions: Conventions) -> Tool:
+        """A tool whose schema is a JSON text."""
+        made = cls(ref, None, conventions)
+        made._text = text
+        return made
+
+    @property
+    def schema(self) -> object:
+        """The declared schema; read anew each time until the tool was called."""
+        if self._is_compiled or self._text is None:
+            return self._schema
+        return strict_json(self._text)
+
+    @property
+    def text(self) -> bytes:
+        """The JSON text of the schema."""
+        return utf8(json_text(self._schema, as_given)) if self._text is None else self._text
 
     def accepts(self, args: object) -> bool | None:
         """Whether the declared schema accepts arguments; None where nobody can judge it."""
@@ -55,13 +77,14 @@ class Tool:
     def _compile(self) -> None:
         if self._is_compiled:
             return
+        self._schema = self.schema
         self._is_compiled = True
         try:
-            self._validator = Validator(self.schema)
+            self._validator = Validator(self._schema)
         except Unjudgeable:
             return
         made = _Extended if self._conventions == "extended" else _Classic
-        self._repairs = made(self.ref, self.schema)
+        self._repairs = made(self.ref, self._schema)
 
 
 class _Extended:
@@ -96,23 +119,3 @@ class _Classic:
             return made
 
         return Repair(applied.args, tuple(classic_edits(args, applied.args)), witness)
-
-
-def classic_edits(before: dict[str, Any], after: Any) -> list[Edit]:
-    """What changed between the arguments that came in and the repaired ones, key by key."""
-    spelt = {form(key): key for key in after if key not in before}
-    edits: list[Edit] = []
-    for key, value in before.items():
-        name = key
-        if key not in after:
-            target = spelt.get(form(key))
-            if target is None:
-                edits.append(Edit((key,), "drop", ""))
-                continue
-            name = target
-            edits.append(Edit((key,), "rename", name))
-        new = after[name]
-        if new is not value and (type(new) is not type(value) or new != value):
-            text = string_text(new) if isinstance(new, str) else str(value)
-            edits.append(Edit((key,), "replace", text))
-    return edits

@@ -5,13 +5,12 @@ Whatever is no plain request or notification of the four methods below is None, 
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from fabricd.core.mcp.limits import HEAD, MAX_LINE, may_be_read
-from fabricd.core.mcp.objects import (
+from fabricd.core.canonical import digest
+from fabricd.core.jsontext.members import (
     Member,
     NotRead,
     are_unique,
@@ -21,6 +20,8 @@ from fabricd.core.mcp.objects import (
     skip,
     value_of,
 )
+from fabricd.core.mcp.limits import HEAD, MAX_LINE, may_be_read
+from fabricd.core.mcp.weighing import is_heavy
 
 Id: TypeAlias = str | int | float
 
@@ -28,16 +29,14 @@ CALL = "tools/call"
 LIST = "tools/list"
 CANCELLED = "notifications/cancelled"
 _READ = (CALL, LIST, CANCELLED)
-_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_SMALL = 1024 * 1024
-_LARGE = 2 * _SMALL
+_BRIEF = 64
 
 
 class Request(Struct, frozen=True):
     """A line of one of the methods that are read.
 
     Attributes:
-        id: None for a notification.
+        id: None for a notification; one that is long by its digest, as the cursor.
         span: where `params.arguments` stand in the line.
         has_arguments: they may be left out: they are then nothing that could be repaired.
     """
@@ -57,6 +56,11 @@ def is_id(value: object) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool)
 
 
+def brief(text: str) -> str:
+    """What an id or a cursor is kept as: itself up to 64 characters, else its digest."""
+    return text if len(text) <= _BRIEF else f"sha256:{digest(text)}"
+
+
 def read_request(line: bytes) -> Request | None:
     """What a whole line asks for, or None where it passes unread."""
     if not may_be_read(line) or len(line) > MAX_LINE or is_heavy(line):
@@ -74,18 +78,6 @@ def read_request(line: bytes) -> Request | None:
         return None
 
 
-def is_heavy(line: bytes) -> bool:
-    """Whether a long line would take several times its size as values."""
-    if len(line) <= _SMALL:
-        return False
-    if len(line) > _LARGE and not line.isascii():
-        return True
-    # What stands in texts makes no values.
-    bare, texts = _TEXT.subn(b"", line)
-    boxes = 240 * bare.count(b"{") + 80 * bare.count(b"[")
-    return boxes + 72 * texts + 32 * bare.count(b",") > 2 * len(line)
-
-
 def _request(line: bytes, found: list[Member], is_ascii: bool) -> Request | None:
     top = {member.name: member for member in found}
     if "result" in top or "error" in top or "method" not in top:
@@ -94,6 +86,7 @@ def _request(line: bytes, found: list[Member], is_ascii: bool) -> Request | None
     ident = _told(line, top.get("id"), is_ascii)
     if method not in _READ or not (ident is None or is_id(ident)):
         return None
+    ident = _id(ident)
     # Params may be left out, but they are an object.
     params = top["params"].within if "params" in top else ()
     if params is None or not are_unique(params):
@@ -101,10 +94,13 @@ def _request(line: bytes, found: list[Member], is_ascii: bool) -> Request | None
     within = {member.name: member for member in params}
     if method == LIST:
         cursor = _told(line, within.get("cursor"), is_ascii)
-        return Request(LIST, ident, cursor=cursor if isinstance(cursor, str) else None)
+        if cursor is not None and not isinstance(cursor, str):
+            # What page that asks for only the server knows.
+            return None
+        return Request(LIST, ident, cursor=cursor and brief(cursor))
     if method == CANCELLED:
         cancelled = _told(line, within.get("requestId"), is_ascii)
-        return Request(CANCELLED, None, cancelled=cancelled if is_id(cancelled) else None)
+        return Request(CANCELLED, None, cancelled=_id(cancelled))
     tool = _told(line, within.get("name"), is_ascii)
     if not isinstance(tool, str) or ident is None:
         return None
@@ -113,6 +109,12 @@ def _request(line: bytes, found: list[Member], is_ascii: bool) -> Request | None
         return Request(CALL, ident, tool)
     arguments = _told(line, given, is_ascii)
     return Request(CALL, ident, tool, None, arguments, True, (given.start, given.end))
+
+
+def _id(value: object) -> Id | None:
+    if isinstance(value, str):
+        return brief(value)
+    return value if isinstance(value, (int, float)) and is_id(value) else None
 
 
 def _told(line: bytes, member: Member | None, is_ascii: bool) -> Any:

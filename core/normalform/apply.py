@@ -13,7 +13,7 @@ from fabricd.core.model import Plan, Rule, Witness
 from fabricd.core.normalform.derive import Derivation, derive_with, enum_forms, refused_schema
 from fabricd.core.normalform.forms import form, number_of
 from fabricd.core.plain import is_object
-from fabricd.core.validation import Unjudgeable, Validator
+from fabricd.core.validation import Questions, Unjudgeable, Validator, pointer_of
 
 
 class Applied(Struct, frozen=True, gc=False):
@@ -43,6 +43,7 @@ class Normalizer:
         self._validator: Validator | None = None
         self._key_forms: dict[str, str] = {}
         self._value_rules: tuple[tuple[str, bool, Rule], ...] = ()
+        self._questions: Questions | None = None
         if self.reason is None and is_object(schema):
             self._prepare(schema, plan)
 
@@ -60,6 +61,7 @@ class Normalizer:
             self.reason = "the plan is not what the live schema derives"
             return
         self.plan = derived.plan
+        self._questions = self._validator.questions()
         rules = derived.plan.rules
         keys = [rule.key for rule in rules if rule.kind == "key-form"]
         self._key_forms = {shape: key for key in keys if (shape := form(key)) is not None}
@@ -80,6 +82,8 @@ class Normalizer:
         """Repair a call, or give its arguments back untouched."""
         if self.plan is None or self._validator is None or self._validator.accepts(args):
             return Applied(args)
+        if self._questions is None:
+            return Applied(args)
         candidate = dict(args)
         applied: list[Rule] = []
         if not self._rename(args, candidate, applied):
@@ -95,7 +99,7 @@ class Normalizer:
                     del candidate[key]
                     applied.append(rule)
             elif isinstance(value, str):
-                self._repair(rule, candidate, applied, self._validator)
+                self._repair(rule, candidate, applied, self._questions)
         if applied and self._validator.accepts(candidate):
             return Applied(candidate, tuple(applied))
         return Applied(args)
@@ -117,17 +121,18 @@ class Normalizer:
         return True
 
     def _repair(
-        self, rule: Rule, candidate: dict[str, Any], applied: list[Rule], validator: Validator
+        self, rule: Rule, candidate: dict[str, Any], applied: list[Rule], questions: Questions
     ) -> None:
         key = rule.key
         value = candidate[key]
-        if validator.property_accepts(key, value):
+        at = pointer_of(key)
+        if questions.accepts(at, value):
             return
         if rule.kind == "numeric-string":
             better: object = number_of(value)
         else:
             better = self._member(key, value)
-        if better is not None and validator.property_accepts(key, better):
+        if better is not None and questions.accepts(at, better):
             candidate[key] = better
             applied.append(rule)
 

@@ -6,8 +6,8 @@ disturb, and may be used by any number of threads.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from msgspec import Struct
@@ -16,13 +16,12 @@ from fabricd.core.model import Plan, Witness
 from fabricd.core.normalform.extended.apply import ExtendedNormalizer
 from fabricd.core.normalform.extended.plan import ExtendedPlan, ExtendedWitness
 from fabricd.core.normalform.extended.texts import arguments_of
-from fabricd.core.plain import is_list, is_object
+from fabricd.core.normalform.given import copied, has_doubles, is_plain
+from fabricd.core.plain import is_object
+from fabricd.core.validation import Unjudgeable
 
 Conventions: TypeAlias = Literal["classic", "extended"]
 
-_LEVELS = 256
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_TEXTS = frozenset({str})
 _SCHEMAS = ("inputSchema", "parameters")
 
 
@@ -55,16 +54,17 @@ class Normalizer:
             conventions: `classic` repairs closed objects, and these at their top level alone.
 
         Raises:
-            ValueError: a tool without a name or a schema, two schemas under one name, or unknown
-                conventions. The message names the place.
+            ValueError: no listing, a tool without a name or a schema, two schemas under one name,
+                or unknown conventions. The message names the place.
         """
         if conventions not in ("classic", "extended"):
             raise ValueError(f"conventions: expected classic or extended, found {conventions!r}")
         self._build = _extended if conventions == "extended" else _classic
-        self._schemas: dict[str, Any] = {}
-        for index, tool in enumerate(tools):
-            name, schema = _named(tool, f"tools[{index}]")
-            if self._schemas.setdefault(name, schema) != schema:
+        self._listed: dict[str, _Listed] = {}
+        for index, tool in enumerate(_listing(tools)):
+            name, listed = _named(tool, f"tools[{index}]")
+            before = self._listed.setdefault(name, listed)
+            if before is not listed and before.text() != listed.text():
                 raise ValueError(f"tools[{index}]: {name!r} was listed with another schema")
         self._built: dict[str, _Built] = {}
 
@@ -75,13 +75,17 @@ class Normalizer:
             name: of the tool; the arguments of one that was not listed are never changed.
             args: plain JSON values, or the JSON text of the arguments as a model wrote it.
         """
-        built = self._built.get(name) or self._of(name)
+        built = self._of(name)
         if built is None or built.plan is None:
             return Result(args)
-        read = arguments_of(args) if isinstance(args, str) else args
-        if not _is_plain(read):
+        if isinstance(args, str):
+            read = arguments_of(args)
+            return Result(args) if built.accepts(read) else built.repair(read) or Result(args)
+        if not is_plain(args) or built.accepts(args):
             return Result(args)
-        return built.repair(read) or Result(args)
+        repaired = built.repair(args)
+        # Asked of the few that were repaired: a validator takes NaN for a number like any other.
+        return Result(args) if repaired is None or not has_doubles(args) else repaired
 
     def plan(self, name: str) -> ExtendedPlan | Plan | None:
         """The plan of a tool; None where there is no such tool or nothing can be proven."""
@@ -94,31 +98,64 @@ class Normalizer:
         return "it was not listed" if built is None else built.reason
 
     def _of(self, name: str) -> _Built | None:
-        built = self._built.get(name)
-        if built is None and name in self._schemas:
-            # Two threads may both build it, and then use the same one.
-            built = self._built.setdefault(name, self._build(name, self._schemas[name]))
-        return built
+        try:
+            built = self._built.get(name)
+        except TypeError:
+            # No text, and nothing that could be looked up.
+            return None
+        listed = self._listed.get(name) if built is None else None
+        if listed is None:
+            return built
+        # Two threads may both build it, and then use the same one.
+        return self._built.setdefault(name, self._new(name, listed))
+
+    def _new(self, name: str, listed: _Listed) -> _Built:
+        if listed.reason is not None:
+            return _Built(None, listed.reason, _accepts_nothing, _repairs_nothing)
+        return self._build(name, listed.schema)
+
+
+class _Listed(Struct, frozen=True):
+    """A tool's schema, or the reason why it is none."""
+
+    schema: Any
+    reason: str | None = None
+
+    def text(self) -> str:
+        """What two schemas have in common that are the same: 1, 1.0 and true are three."""
+        return self.reason or json.dumps(self.schema, sort_keys=True)
 
 
 class _Built(Struct, frozen=True):
-    """What is known of one tool; `repair` gives None where nothing may change."""
+    """What is known of one tool.
+
+    `repair` is asked of arguments that it does not accept, and gives None where nothing may change.
+    """
 
     plan: ExtendedPlan | Plan | None
     reason: str | None
+    accepts: Callable[[Any], bool]
     repair: Callable[[Any], Result | None]
+
+
+def _accepts_nothing(args: Any) -> bool:
+    return False
+
+
+def _repairs_nothing(args: Any) -> Result | None:
+    return None
 
 
 def _extended(name: str, schema: object) -> _Built:
     normalizer = ExtendedNormalizer(name, schema)
 
     def repair(args: Any) -> Result | None:
-        repaired = normalizer.apply(args)
+        repaired = normalizer.repair(args)
         if not repaired.rules:
             return None
         return Result(repaired.args, normalizer.witness(args, repaired))
 
-    return _Built(normalizer.plan, normalizer.reason, repair)
+    return _Built(normalizer.plan, normalizer.reason, normalizer.accepts, repair)
 
 
 def _classic(name: str, schema: object) -> _Built:
@@ -133,14 +170,24 @@ def _classic(name: str, schema: object) -> _Built:
             return None
         return Result(applied.args, normalizer.witness(args, applied))
 
-    return _Built(normalizer.plan, normalizer.reason, repair)
+    return _Built(normalizer.plan, normalizer.reason, normalizer.accepts, repair)
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping)
 
 
-def _named(tool: object, where: str) -> tuple[str, Any]:
+def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable)
+
+
+def _listing(tools: object) -> Iterable[object]:
+    if isinstance(tools, (str, bytes)) or not _is_iterable(tools):
+        raise ValueError(f"tools: expected a list of tools, found {type(tools).__name__}")
+    return tools
+
+
+def _named(tool: object, where: str) -> tuple[str, _Listed]:
     if not _is_mapping(tool):
         raise ValueError(f"{where}: expected a mapping, found {type(tool).__name__}")
     name = tool.get("name")
@@ -149,27 +196,7 @@ def _named(tool: object, where: str) -> tuple[str, Any]:
     member = next((each for each in _SCHEMAS if each in tool), None)
     if member is None:
         raise ValueError(f"{where}: expected inputSchema or parameters beside name")
-    # A schema that its owner changes later must not change what was proven.
-    return name, deepcopy(tool[member])
-
-
-def _is_plain(args: object) -> bool:
-    """Whether a validator may see these arguments: JSON values alone, at most 256 levels."""
-    layer: list[Any] = [args]
-    for _ in range(_LEVELS):
-        inner: list[Any] = []
-        for value in layer:
-            if is_object(value):
-                if not _TEXTS.issuperset(map(type, value)):
-                    return False
-                # Most calls are flat, and to look at each value would cost more than to judge it.
-                if not _SCALARS.issuperset(map(type, value.values())):
-                    inner.extend(value.values())
-            elif is_list(value):
-                inner.extend(value)
-            elif type(value) not in _SCALARS:
-                return False
-        if not inner:
-            return True
-        layer = inner
-    return False
+    try:
+        return name, _Listed(copied(tool[member]))
+    except Unjudgeable as error:
+        return name, _Listed(None, str(error))

@@ -33,8 +33,9 @@ def command(file: str, conventions: str) -> int:
     """Repair calls given as JSON lines, from FILE or standard input.
 
     Reads lines `{"ref", "schema", "args", "plan"?}`, or `tool` for `ref`, and prints `{"args",
-    "witness"}` for each. The witness is null where nothing was changed. A bad line gives
-    `{"error"}` in its place, and the exit code is then 1. A plan given decides by its version.
+    "witness"}` for each. The witness is null where nothing was changed; whatever is not repaired
+    keeps its characters. A bad line gives `{"error"}` in its place, and the exit code is then 1. A
+    plan given decides by its version.
     """
     from fabricd.daemon.cli.calls import Calls
 
@@ -46,9 +47,9 @@ def command(file: str, conventions: str) -> int:
                 result = calls.repaired(line)
             except ValueError as error:
                 failed = True
-                result = {"error": f"line {number}: {printable(str(error))[:500]}"}
-            # Numbers as exact as they came: what is not repaired must not change on the way.
-            out(json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n")
+                message = {"error": f"line {number}: {printable(str(error))[:500]}"}
+                result = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+            out(result + b"\n")
     return 1 if failed else 0
 
 

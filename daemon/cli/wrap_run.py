@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fabricd.daemon.cli.talk import Complaint, env, say
+from fabricd.daemon.cli.wrap_names import name_of, plain
 from fabricd.store.addresses import state_dir
 
 if TYPE_CHECKING:
@@ -23,15 +23,6 @@ _CHOICES = {
 }
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}\Z")
 _SEE = " (see fabricd wrap --help)"
-# Words that start a server, and are none.
-_LAUNCHERS = frozenset(
-    {
-        "npx", "bunx", "uvx", "pnpm", "dlx", "npm", "exec", "yarn", "bun", "deno", "node", "uv",
-        "run", "tool", "pipx", "docker", "podman", "env", "sh", "bash", "cmd", "sudo", "python",
-    }
-)  # fmt: skip
-_PYTHON = re.compile(r"python[0-9.]*\Z")
-_VERSION = re.compile(r"(?<=.)[@=:<>~].*")
 
 
 def is_wrapping(arguments: Sequence[str]) -> bool:
@@ -77,7 +68,7 @@ def _wrap_url(given: Mapping[str, list[str]]) -> int:
         raise Complaint(f"{url} cannot be wrapped: {error}") from None
     host = address.hostname or ""
     headers = dict(map(_header, given.get("--header", ())))
-    return run(_asked(given, [host], _plain(host)), address, headers, say)
+    return run(_asked(given, [host], plain(host)), address, headers, say)
 
 
 def _header(given: str) -> tuple[str, str]:
@@ -127,20 +118,3 @@ def _options(arguments: Sequence[str], more: Sequence[str]) -> dict[str, list[st
             raise Complaint(f"{option} is {' or '.join(_CHOICES[option])}, not {value!r}{_SEE}")
         given.setdefault(option, []).append(value)
     return given
-
-
-def name_of(command: Sequence[str]) -> str:
-    """What a server is called that nobody named: the first word that is no launcher."""
-    words = [word for word in command if not word.startswith("-")]
-    named = [word for word in map(_plain, words) if word and not _is_launcher(word)]
-    return (named or [_plain(command[0])])[0] or "server"
-
-
-def _is_launcher(word: str) -> bool:
-    return word in _LAUNCHERS or _PYTHON.match(word) is not None
-
-
-def _plain(word: str) -> str:
-    last = _VERSION.sub("", os.path.basename(word.rstrip("/")))
-    last = re.sub(r"\.(?:js|mjs|cjs|ts|py|exe|cmd|sh)\Z", "", last)
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:64]

@@ -12,7 +12,7 @@ from fabricd.core.mcp.records import Audits, call_record, lost_record, surface_r
 
 _DELAY_SECONDS = 0.1
 _WAITING = 5000
-_WAITING_BYTES = 16 * 1024 * 1024
+_WAITING_BYTES = 8 * 1024 * 1024
 _FLUSH = 1024 * 1024
 # What is left to the writer must not keep the copying threads from the interpreter.
 _PAUSE_SECONDS = 2e-4
@@ -29,7 +29,7 @@ class Journal:
         write: Callable[[bytes], None],
         failed: Callable[[str], None],
     ) -> None:
-        """Start the thread.
+        """Start the thread; where that cannot be, nothing is logged.
 
         Args:
             write: appends whole records to the log.
@@ -41,13 +41,24 @@ class Journal:
         self._failed = failed
         self._events: deque[Event] = deque()
         self._lines: deque[bytes] = deque()
+        # What waits, as values or as lines: counted where it comes and where it goes.
         self._bytes = 0
+        self._counting = threading.Lock()
+        self._surface: Surfaced | None = None
         self._lost = 0
         self._is_on = True
         self._woken = threading.Event()
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._off(error)
+
+    @property
+    def surface(self) -> bytes:
+        """The record of the last listing, for a log that begins anew; nothing without one."""
+        return b"" if self._surface is None else surface_record(self._surface)
 
     def note(self, event: Event) -> None:
         """Take an event; too many at once are counted and dropped."""
@@ -58,7 +69,7 @@ class Journal:
         if waiting >= _WAITING or self._bytes + size > _WAITING_BYTES:
             self._lost += 1
             return
-        self._bytes += size
+        self._count(size)
         self._events.append(event)
         if not self._woken.is_set():
             self._woken.set()
@@ -75,7 +86,8 @@ class Journal:
         """Write what is left, for so long."""
         self._ends.set()
         self._woken.set()
-        self._thread.join(seconds)
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
 
     def _run(self) -> None:
         try:
@@ -102,17 +114,24 @@ class Journal:
             return
         match event:
             case Called():
-                self._lines.append(call_record(event, self._server, self._audits))
+                line = call_record(event, self._server, self._audits)
+                self._count(len(line) - event.asked.size)
             case Surfaced():
-                self._lines.append(surface_record(event))
+                line = surface_record(event)
+                self._surface = event
+                self._count(len(line))
+        self._lines.append(line)
+
+    def _count(self, size: int) -> None:
+        with self._counting:
+            self._bytes += size
 
     def _drain(self) -> None:
-        self._bytes = 0
         while self._events:
             self._make()
             if len(self._events) < _HURRIED:
                 time.sleep(_PAUSE_SECONDS)
-            if len(self._lines) >= _HURRIED:
+            if len(self._lines) >= _HURRIED or self._bytes > _FLUSH:
                 self._flush()
         self._flush()
 
@@ -127,3 +146,4 @@ class Journal:
                 lost, self._lost = self._lost, 0
                 lines.append(lost_record(lost))
             self._write(b"".join(lines))
+            self._count(-size)

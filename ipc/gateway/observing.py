@@ -58,7 +58,9 @@ class Observer:
         self._journal: Journal | None = None
         self.watch = Watch(self._conversation, say, self._work)
         self.gate = Gate(self.watch.asked, _may_be_call)
-        threading.Thread(target=self.watch.prepare, name="prepare", daemon=True).start()
+        # Without a thread the first line that is read makes it.
+        with contextlib.suppress(RuntimeError):
+            threading.Thread(target=self.watch.prepare, name="prepare", daemon=True).start()
 
     def close(self, seconds: float) -> None:
         """The run has ended: write what is left."""
@@ -85,12 +87,22 @@ class Observer:
     def _write(self, lines: bytes) -> None:
         # In the journal's thread, and only when there is something to say.
         if self._log is None:
-            from fabricd.core.mcp.records import session_record
-            from fabricd.store.gateway_logs import GatewayLog
-
-            self._log = GatewayLog(self._asked.state, self._asked.name, self._started)
-            self._log.append(session_record(self._log.ident, self._started, self._told()))
+            self._log = self._begun()
+        elif self._log.is_gone:
+            # Who deleted it wants no less to be told from here on.
+            self._log.close()
+            self._log = self._begun()
+            if self._journal is not None:
+                self._log.append(self._journal.surface)
         self._log.append(lines)
+
+    def _begun(self) -> GatewayLog:
+        from fabricd.core.mcp.records import session_record
+        from fabricd.store.gateway_logs import GatewayLog
+
+        log = GatewayLog(self._asked.state, self._asked.name, self._started)
+        log.append(session_record(log.ident, self._started, self._told()))
+        return log
 
     def _told(self) -> dict[str, object]:
         from fabricd import __version__
@@ -106,5 +118,13 @@ class Observer:
             "server": self._pid,
             # Its arguments may hold secrets.
             "command": os.path.basename(asked.command[0]),
-            "cwd": os.fsencode(os.getcwd()).decode("utf-8", "replace"),
+            "cwd": _working_directory(),
         }
+
+
+def _working_directory() -> str | None:
+    try:
+        return os.fsencode(os.getcwd()).decode("utf-8", "replace")
+    except OSError:
+        # It was deleted.
+        return None

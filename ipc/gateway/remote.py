@@ -1,57 +1,45 @@
 """A server behind a URL: each line of the client is posted, what comes back is a line again.
 
 Lines are posted in their order; replies come as they come. No message is made up: where the server
-cannot be talked to, the run ends with a sentence.
+cannot be talked to, or leaves a request without its reply, the run ends with a sentence.
 """
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-import json
 import os
-import ssl
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
-from fabricd.ipc.gateway.events import messages, one_line
 from fabricd.ipc.gateway.observing import Observer
 from fabricd.ipc.gateway.pipes import Gone, open_standard, read_some, write_all
+from fabricd.ipc.gateway.posted import Message, Posted, message_of
+from fabricd.ipc.gateway.reaching import CONNECT_SECONDS, BadUrl, Server, address_of
+from fabricd.ipc.gateway.responses import (
+    Broken,
+    body_of,
+    check_coding,
+    is_stream,
+    kind_of,
+    response_of,
+)
+from fabricd.ipc.gateway.sentences import Failed, no_message, no_reply, other_message, refusal
+from fabricd.ipc.gateway.streams import Streams
+from fabricd.ipc.gateway.turns import Turns
 
 if TYPE_CHECKING:
     from fabricd.ipc.gateway.asked import Asked
 
-_CONNECT_SECONDS = 30.0
+__all__ = ["BadUrl", "address_of", "run"]
+
 _END_SECONDS = 10.0
-_AT_ONCE = 64
-_BODY = 64 * 1024 * 1024
-_SESSION = "Mcp-Session-Id"
-_VERSION = "MCP-Protocol-Version"
-
-
-class BadUrl(ValueError):
-    """Raised by `address_of`: the URL leads to no server. The message says why."""
-
-
-def address_of(url: str) -> SplitResult:
-    """The parts of a URL that leads to a server.
-
-    Raises:
-        BadUrl: it does not.
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise BadUrl(str(error)) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise BadUrl("it is no http or https address")
-    if parts.username is not None or parts.password is not None:
-        raise BadUrl("it names a user: give a header instead")
-    return parts
+_LOG_SECONDS = 2.0
+_LINE_SECONDS = 1.0
+# Where these come without the reply, they say more than the message beside them.
+_TELLING = (401, 403)
 
 
 def run(
@@ -59,33 +47,23 @@ def run(
 ) -> int:
     """Wrap a server behind a URL until the client ends; gives the exit code."""
     open_standard()
-    return _Remote(asked, address, headers, say).run()
-
-
-class _Failed(Exception):
-    """The server cannot be talked to. The message says why."""
+    return _Remote(asked, Server(address, headers), say).run()
 
 
 class _Remote:
-    def __init__(
-        self,
-        asked: Asked,
-        address: SplitResult,
-        headers: Mapping[str, str],
-        say: Callable[[str], None],
-    ) -> None:
-        self._address = address
-        self._headers = dict(headers)
+    def __init__(self, asked: Asked, server: Server, say: Callable[[str], None]) -> None:
+        self._server = server
         self._say = say
         self._observer = Observer(asked, 0, say)
+        self._turns = Turns(self._send)
+        self._streams = Streams(server, self._emit)
         self._output = threading.Lock()
-        self._slots = threading.Semaphore(_AT_ONCE)
-        self._waiting: set[threading.Thread] = set()
-        self._version: str | None = None
+        self._ending = threading.Lock()
         self._listens = False
 
     def run(self) -> int:
         """Post every line, to the end of the input."""
+        self._start(self._turns.post_held)
         gate = self._observer.gate
         held: bytes = b""
         try:
@@ -96,147 +74,118 @@ class _Remote:
                     for line in lines:
                         self._post(line)
             self._post(held + gate.rest())
-        except _Failed as error:
+        except Failed as error:
             return self._end(str(error))
-        ends = time.monotonic() + _END_SECONDS
-        for thread in list(self._waiting):
-            thread.join(max(0.0, ends - time.monotonic()))
+        self._turns.wait(_END_SECONDS)
         self._leave_session()
         return self._end(None)
 
     def _end(self, sentence: str | None) -> int:
+        # Held to the end: one sentence is enough.
+        self._ending.acquire()
         if sentence is not None:
             self._say(sentence)
-        self._observer.close(2.0)
+        self._observer.close(_LOG_SECONDS)
         return 0 if sentence is None else 1
 
-    def _post(self, line: bytes) -> None:
-        body = line.strip()
-        if not body:
-            return
-        self._slots.acquire()
-        kept = {**self._common(), "Content-Type": "application/json"}
-        kept["Accept"] = "application/json, text/event-stream"
-        connection = self._request("POST", body, kept)
-        thread = threading.Thread(target=self._answer, args=(connection, body), daemon=True)
-        self._waiting.add(thread)
-        thread.start()
+    def _start(self, work: Callable[[], None]) -> None:
+        threading.Thread(target=self._guarded, args=(work,), daemon=True).start()
 
-    def _common(self) -> dict[str, str]:
-        told = {} if self._version is None else {_VERSION: self._version}
-        return {**told, **self._headers}
-
-    def _request(
-        self, method: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> http.client.HTTPConnection:
-        host, port = self._address.hostname or "", self._address.port
-        if self._address.scheme == "https":
-            context = ssl.create_default_context()
-            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-                host, port, timeout=_CONNECT_SECONDS, context=context
-            )
-        else:
-            connection = http.client.HTTPConnection(host, port, timeout=_CONNECT_SECONDS)
-        path = self._address.path or "/"
-        if self._address.query:
-            path += f"?{self._address.query}"
+    def _guarded(self, work: Callable[[], None]) -> None:
         try:
-            connection.request(method, path, body, dict(headers))
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise _Failed(f"{host} cannot be reached: {error}") from None
-        if connection.sock is not None:
-            # A tool may take as long as it takes.
-            connection.sock.settimeout(None)
-        return connection
-
-    def _answer(self, connection: http.client.HTTPConnection, body: bytes) -> None:
-        try:
-            with contextlib.closing(connection):
-                self._read(connection.getresponse(), body)
+            work()
         except Gone:
             os._exit(0)
-        except (_Failed, OSError, http.client.HTTPException) as error:
-            said = str(error) if isinstance(error, _Failed) else f"the server broke off: {error}"
-            os._exit(self._end(said))
-        finally:
-            self._slots.release()
-            self._waiting.discard(threading.current_thread())
+        except Exception as error:
+            said = str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {error}"
+            code = self._end(said)
+            # A line that is being written is written whole, if anybody reads it.
+            self._output.acquire(timeout=_LINE_SECONDS)
+            os._exit(code)
 
-    def _read(self, response: http.client.HTTPResponse, body: bytes) -> None:
-        if session := response.getheader(_SESSION):
-            self._headers[_SESSION] = session
-        kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
-        if kind == "text/event-stream" and response.status == 200:
-            for message in messages(response):
-                self._emit(message)
-            return
-        data = response.read(_BODY)
-        if kind == "application/json" and data.strip() and _is_message(data):
-            self._emit(one_line(data))
-        elif not 200 <= response.status < 300:
-            raise _Failed(_refusal(response.status))
-        elif b"notifications/initialized" in body:
-            self._listen()
+    def _post(self, line: bytes) -> None:
+        posted = Posted(line)
+        if posted.body:
+            self._turns.post(posted)
 
-    def _emit(self, message: bytes) -> None:
-        if self._version is None and b'"protocolVersion"' in message:
-            self._version = _version_in(message)
+    def _send(self, line: Posted) -> None:
+        try:
+            connection = self._server.post(line.body)
+        except Broken as error:
+            raise Failed(str(error)) from None
+        self._start(lambda: self._answer(connection, line))
+        if not line.asks:
+            # The next line may rest on what this one changes.
+            line.begun.wait(CONNECT_SECONDS)
+
+    def _answer(self, connection: http.client.HTTPConnection, line: Posted) -> None:
+        with contextlib.closing(connection):
+            try:
+                self._read(response_of(connection), line)
+            except Broken as error:
+                if not line.is_over:
+                    said = f"the server broke off: {error}"
+                    raise Failed(no_reply(line, said) if line.asks else said) from None
+            except Failed:
+                # Nobody waits for what was cancelled.
+                if not line.is_over:
+                    raise
+            finally:
+                line.begun.set()
+        self._turns.ended(line)
+
+    def _read(self, response: http.client.HTTPResponse, line: Posted) -> None:
+        self._server.note_session(response)
+        line.begun.set()
+        if line.initialized and 200 <= response.status < 300 and not self._listens:
+            self._listens = True
+            self._start(self._listen)
+        if is_stream(response):
+            self._streams.finish(response, line)
+        else:
+            self._take(response, line)
+
+    def _take(self, response: http.client.HTTPResponse, line: Posted) -> None:
+        status = response.status
+        is_good = 200 <= status < 300
+        if is_good and line.asks:
+            check_coding(response)
+        data, broke = body_of(response)
+        message = message_of(data) if data.strip() else None
+        if message is not None:
+            self._emit(message)
+            if message.answers is None:
+                line.settle(list(line.waiting))
+            if not line.waiting:
+                return
+        has_session = self._server.has_session
+        if status in _TELLING or not (is_good or message is not None):
+            raise Failed(refusal(status, has_session))
+        if message is not None:
+            raise Failed(no_reply(line, other_message(status, has_session)))
+        if line.waiting:
+            raise Failed(no_reply(line, no_message(status, kind_of(response), data, broke)))
+
+    def _emit(self, message: Message) -> None:
+        if self._server.version is None:
+            self._server.version = message.version
         watch = self._observer.watch
         with self._output:
             watch.talking()
-            write_all(1, message)
-            watch.heard(message)
+            write_all(1, message.line)
+            watch.heard(message.line)
+        self._turns.settle(message.answers or ())
 
     def _listen(self) -> None:
-        if not self._listens:
-            self._listens = True
-            threading.Thread(target=self._hear, daemon=True).start()
-
-    def _hear(self) -> None:
-        """What the server says by itself; one that has no such stream answers with an error."""
-        headers = {**self._common(), "Accept": "text/event-stream"}
         try:
-            with contextlib.closing(self._request("GET", None, headers)) as connection:
-                response = connection.getresponse()
-                if response.status == 200:
-                    for message in messages(response):
-                        self._emit(message)
-        except Gone:
-            os._exit(0)
-        except (_Failed, OSError, http.client.HTTPException):
-            return
+            self._streams.listen()
+        except Failed as error:
+            self._say(f"what the server says by itself is not read any more: {error}")
 
     def _leave_session(self) -> None:
-        if _SESSION in self._headers:
-            with contextlib.suppress(_Failed, OSError, http.client.HTTPException):
-                with contextlib.closing(self._request("DELETE", None, self._common())) as left:
+        if self._server.has_session:
+            with contextlib.suppress(Broken, OSError, http.client.HTTPException):
+                with contextlib.closing(self._server.leave()) as left:
                     if left.sock is not None:
                         left.sock.settimeout(1.0)
                     left.getresponse().read(1024)
-
-
-def _is_message(data: bytes) -> bool:
-    try:
-        value: object = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, list) or (isinstance(value, dict) and "jsonrpc" in value)
-
-
-def _version_in(message: bytes) -> str | None:
-    with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
-        found = json.loads(message)["result"]["protocolVersion"]
-        if isinstance(found, str) and found.isascii() and found.isprintable():
-            return found
-    return None
-
-
-def _refusal(status: int) -> str:
-    if status in (401, 403):
-        return (
-            f"the server refuses us ({status}): servers that want OAuth cannot be wrapped; "
-            "where a token is enough, give it with --header NAME=$VARIABLE"
-        )
-    if 300 <= status < 400:
-        return f"the server has moved ({status}): give the address it moved to"
-    return f"the server answers with HTTP {status} and no message"

@@ -44,6 +44,9 @@ class Watch:
         self._kept = b""
         self._settled = threading.Event()
         self._settled.set()
+        self._chunk = 0
+        self._waited_for = 0
+        self._is_reading = False
         self._is_on = True
 
     def prepare(self) -> None:
@@ -59,9 +62,7 @@ class Watch:
         if not self._is_on or not may_be_read(line):
             return line
         if not self._settled.is_set() and b"call" in line:
-            # The client may answer to what was forwarded and is not read here yet: a page, or that
-            # the list has changed.
-            self._settled.wait(_SETTLED_SECONDS)
+            self._settle()
         try:
             with self._lock:
                 return self._conversation().asked(line)
@@ -69,28 +70,44 @@ class Watch:
             self._off(error)
             return line
 
+    def _settle(self) -> None:
+        """Wait a moment for what was forwarded and is not read here yet.
+
+        The client may answer to it: to a page, or that the list has changed. But where it does not
+        read, forwarding takes as long as it likes: that is waited for once.
+        """
+        chunk = self._chunk
+        if self._is_reading or self._waited_for != chunk:
+            if not self._settled.wait(_SETTLED_SECONDS) and not self._is_reading:
+                self._waited_for = chunk
+
     def talking(self) -> None:
         """Bytes of the server are about to be forwarded."""
         made = self._made
-        if made is not None and (made.is_listing or made.has_tools):
+        if made is not None and (made.is_listing or made.has_pages):
+            self._chunk += 1
             self._settled.clear()
 
     def heard(self, chunk: bytes) -> None:
         """Read a copy of bytes that were forwarded."""
         if not self._is_on:
             return
+        self._is_reading = True
         made = self._made
         try:
             if made is not None and made.is_expecting:
                 with self._lock:
                     self._read(made, chunk)
-                if not self._settled.is_set():
-                    self._settled.set()
+                self._done()
                 self._afterwards()
             else:
                 self._pass(made, chunk)
         except Exception as error:
             self._off(error)
+        self._done()
+
+    def _done(self) -> None:
+        self._is_reading = False
         if not self._settled.is_set():
             self._settled.set()
 
@@ -117,7 +134,7 @@ class Watch:
 
     def _pass(self, made: Conversation | None, chunk: bytes) -> None:
         self._copies.skip(chunk)
-        if made is None or not made.has_tools:
+        if made is None or not made.has_pages:
             self._kept = chunk[-_KEPT:]
             return
         with self._lock:

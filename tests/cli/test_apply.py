@@ -12,9 +12,16 @@ from typing import Any
 
 import pytest
 from fixtures.make_sessions import SURFACE, arguments, mistakes
+from hypothesis import given
+from hypothesis import strategies as st
 
+from fabricd.core.normalform.apply import Normalizer
 from fabricd.core.normalform.derive import derive, plan_value
+from fabricd.core.normalform.extended import ExtendedNormalizer
+from fabricd.daemon.cli.calls import Calls
 from tests.cli.running import SCHEMA, Cli, process
+from tests.conformance.values import same
+from tests.core.schemas import cases
 from tests.harness import ROOT
 
 Json = dict[str, Any]
@@ -211,17 +218,77 @@ def test_lone_surrogates_are_kept(cli: Cli) -> None:
     assert "\udc00" in fixed["args"].values()
 
 
-def test_text_comes_back_as_text_not_as_escapes(cli: Cli) -> None:
-    found = cli("apply", stdin=line({"query": "é 😀 \u2028"}))
-    assert '"query":"é 😀 \u2028"'.encode() in found.out
+@pytest.mark.parametrize("conventions", ["classic", "extended"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        '{"query": "\\u00e9 é \\ud83d\\ude00 \u2028",\t"query\\u0000" :1 }',
+        '{"query":"a","n":[0.1234567890123456789,1e-400,-0,1E2,1.0,100000000000000000000001]}',
+        '{ "maxResults" : 0.1234567890123456789 }',
+        '{"query":5,"query":"a"}',
+        '{"Query":"a","Query":"b"}',
+        '{"Query":"a","note":{"x":1,"\\u0078":2}}',
+        '{"QUERY":"a","note":null,"é":1,"\\u00e9":2}',
+        "{}",
+    ],
+)
+def test_what_is_not_changed_comes_back_byte_for_byte(
+    cli: Cli, args: str, conventions: str
+) -> None:
+    data = json.dumps({"ref": "a", "schema": SCHEMA})[:-1] + ', "args": ' + args + "}"
+    found = cli("apply", "--conventions", conventions, stdin=data.encode())
+    assert found.out.decode() == '{"args":' + args + ',"witness":null}\n'
+    assert found.code == 0
 
 
-def test_of_duplicate_keys_the_last_counts(cli: Cli) -> None:
-    head = json.dumps({"ref": "a", "schema": SCHEMA})[:-1]
-    data = head + ', "args": {"query": 1}, "args": {"query": "a", "note": "x", "note": null}}'
-    [result] = cli("apply", stdin=data.encode()).lines
-    assert result["args"] == {"query": "a"}
-    assert rules(result) == [("optional-null", "note")]
+@pytest.mark.parametrize("conventions", ["classic", "extended"])
+def test_beside_a_repair_everything_keeps_its_characters(cli: Cli, conventions: str) -> None:
+    properties: Json = {
+        "n": {"type": "integer"},
+        "maxResults": {},
+        "order": {"type": "string", "enum": ["Ä", "newest"]},
+        "note": {"type": "string"},
+        "x": {},
+    }
+    schema = {"type": "object", "additionalProperties": False, "properties": properties}
+    args = (
+        '{ "x" : [0.1234567890123456789, -0, 1E2, "\\u00e9 é"], "max_results":1e-400,'
+        '"note" : null, "n":"5", "order": "NEWEST" }'
+    )
+    data = json.dumps({"ref": "a", "schema": schema})[:-1] + ', "args": ' + args + "}"
+    found = cli("apply", "--conventions", conventions, stdin=data.encode())
+    wanted = (
+        '{ "x" : [0.1234567890123456789, -0, 1E2, "\\u00e9 é"], "maxResults":1e-400,'
+        '"n":5, "order": "newest" }'
+    )
+    assert found.out.decode().startswith('{"args":' + wanted + ',"witness":{')
+
+
+@given(cases(), st.sampled_from([None, 2]), st.booleans())
+def test_the_text_means_what_the_core_repairs(
+    case: tuple[Json, Json], indent: int | None, escaped: bool
+) -> None:
+    schema, args = case
+    text = json.dumps(args, indent=indent, ensure_ascii=escaped).replace("\n", " ")
+    raw = json.dumps({"ref": "a", "schema": schema})[:-1] + f', "args": {text}}}'
+    for is_extended, made in ((False, Normalizer), (True, ExtendedNormalizer)):
+        try:
+            given_ = raw.encode()
+        except UnicodeEncodeError:
+            return
+        result = json.loads(Calls(is_extended).repaired(given_))
+        direct = made("a", schema).apply(args)
+        assert same(result["args"], direct.args)
+        assert (result["witness"] is not None) == direct.changed
+
+
+@pytest.mark.parametrize("name", ["ref", "schema", "args", "plan", "tool"])
+def test_a_member_of_the_line_that_stands_twice_is_an_error(cli: Cli, name: str) -> None:
+    call = {"ref": "a", "tool": "a", "schema": SCHEMA, "args": {"Query": "a"}, "plan": None}
+    data = json.dumps(call)[:-1] + f', "{name}": {json.dumps(call[name])}' + "}"
+    found = cli("apply", stdin=data.encode())
+    assert found.code == 1
+    assert found.lines == [{"error": f"line 1: '{name}' stands twice"}]
 
 
 def test_512_levels_of_arguments_pass_through(cli: Cli) -> None:

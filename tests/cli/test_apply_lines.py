@@ -28,6 +28,7 @@ BAD = {
     "null": (b"null\n", "object"),
     "no ref": (b'{"schema":{},"args":{}}\n', "ref"),
     "ref is no text": (b'{"ref":5,"schema":{},"args":{}}\n', "ref"),
+    "no schema": (b'{"ref":"a","args":{}}\n', "expected schema"),
     "no args": (HEAD + b"}\n", "args"),
     "args are a list": (with_args(b"[]"), "args"),
     "args are a text": (with_args(b'"{}"'), "args"),

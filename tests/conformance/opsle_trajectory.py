@@ -19,7 +19,7 @@ from fabricd.core.trajectory.indicators import profile_line
 from fabricd.core.trajectory.measurement import Measurement, measure_steps
 from fabricd.core.trajectory.mutations import metrics_compare, metrics_profile, metrics_ratio
 from fabricd.core.trajectory.packets import escalation_event, packet_event, raw_event
-from fabricd.core.trajectory.values import ABSENT
+from fabricd.core.trajectory.values import ABSENT, members
 from fabricd.core.trajectory.violations import violation_values
 from fabricd.daemon.cli.profiler import Answer
 from tests.conformance.commands import files_of, outcome, ran
@@ -79,8 +79,13 @@ def _escalation(given: Any) -> Any:
 
 
 def _ratio(given: Any) -> Any:
-    more = [given["epsilon"]] if "epsilon" in given else []
-    return metrics_ratio(given["numerator"], given["denominator"], *more)
+    told = members(given)
+    more = [told["epsilon"]] if "epsilon" in told else []
+    return metrics_ratio(*_of(told, "numerator", "denominator"), *more)
+
+
+def _comparison(given: Any) -> Any:
+    return metrics_compare(*_of(members(given), "left", "right"))
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -88,7 +93,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "canonicalSha256": identity,
     "contextFirewallEventFromPacket": _packet,
     "escalationEvent": _escalation,
-    "metricsCompare": lambda given: metrics_compare(given["left"], given["right"]),
+    "metricsCompare": _comparison,
     "metricsProfile": metrics_profile,
     "metricsRatio": _ratio,
     "profileTrajectory": lambda value: measured(value).value(),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabricd.core.validation import Unjudgeable, Validator, accepts
+from fabricd.core.validation import Unjudgeable, Validator, accepts, pointer_of
 from tests.core.making import Json
 from tests.core.schemas import cases, closed_schemas, judged, property_judged
 from tests.core.strategies import json_values, names, texts
@@ -304,3 +304,106 @@ def test_a_text_without_a_utf_8_form_is_accepted_nowhere() -> None:
 )
 def test_the_draft_that_judges_is_told(schema: Json, draft: int) -> None:
     assert Validator(schema).draft == draft
+
+
+# --- what an older draft would pass over, and references without their escapes
+
+
+TUPLE: Json = {"type": "array", "items": [{"type": "integer"}]}
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["$comment", "title", "description", "default", "examples", "deprecated", "readOnly"],
+)
+def test_a_remark_beside_a_reference_takes_no_older_draft_away(word: str) -> None:
+    remark: Any = [True] if word == "examples" else True if word[-1] in "dy" else "said"
+    named = {"$ref": "#/definitions/n", word: remark}
+    schema = {"properties": {"p": TUPLE, "n": named}, "definitions": {"n": {"type": "integer"}}}
+    validator = Validator(schema)
+    assert validator.draft == 7
+    assert validator.accepts({"p": [1], "n": 5})
+    assert not validator.accepts({"p": ["x"]})
+    assert not validator.accepts({"n": "x"})
+
+
+@pytest.mark.parametrize("word", ["minimum", "type", "x-unknown", "properties"])
+def test_what_judges_beside_a_reference_does(word: str) -> None:
+    beside: Any = {"minimum": 1, "type": "integer"}.get(word, {})
+    named = {"$ref": "#/definitions/n", "title": "n", word: beside}
+    with pytest.raises(Unjudgeable):
+        Validator({"properties": {"p": TUPLE, "n": named}, "definitions": {"n": {}}})
+
+
+@pytest.mark.parametrize("draft", [None, DRAFT7])
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Page[int]", "Page[int]"),
+        ("Page[int]", "Page%5Bint%5D"),
+        ("a b<é>", "a b<é>"),
+        ("a#b", "a#b"),
+        ("a/b[~]", "a~1b[~0]"),
+        ("%[", "%25["),
+        ('"{|}^`\\', '"{|}^`\\'),
+    ],
+)
+def test_a_reference_may_lack_its_escapes(draft: str | None, name: str, written: str) -> None:
+    schema: Json = {
+        "properties": {"n": {"$ref": f"#/$defs/{written}"}, "l": {"items": {"$ref": "#/$defs/x"}}},
+        "$defs": {name: {"type": "integer"}, "x": {"type": "null"}},
+    }
+    validator = Validator(schema if draft is None else {"$schema": draft, **schema})
+    assert validator.draft == (2020 if draft is None else 7)
+    assert validator.accepts({"n": 1, "l": [None]})
+    assert not validator.accepts({"n": "1"})
+    assert not validator.accepts({"l": [1]})
+    assert validator.property_accepts("n", 1)
+    assert not validator.property_accepts("n", "1")
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/gone[int]", "#/$defs/%zz[", "other[int]", "#[a]"])
+def test_a_reference_that_leads_nowhere_is_still_refused(reference: str) -> None:
+    with pytest.raises(Unjudgeable):
+        Validator({"properties": {"n": {"$ref": reference}}, "$defs": {"zz[": {}, "%zz[": {}}})
+
+
+def test_what_looks_like_a_reference_in_data_keeps_its_characters() -> None:
+    like = {"$ref": "#/$defs/a[b]"}
+    schema = {
+        "enum": [like, 5],
+        "properties": {"n": {"$ref": "#/$defs/a[b]"}, "c": {"const": like}},
+    }
+    validator = Validator({**schema, "$defs": {"a[b]": {}}})
+    assert validator.accepts(like)
+    assert not validator.accepts({"$ref": "#/$defs/a%5Bb%5D"})
+    assert validator.property_accepts("c", like)
+
+
+# --- questions that are held
+
+
+def test_held_questions_are_asked_once_however_many_schemas_come_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    validators = [Validator({**PLACES, "title": f"held {number}"}) for number in range(140)]
+    held = [validator.questions() for validator in validators]
+    for questions in held:
+        assert questions.accepts("/$defs/i", 1)
+        assert not questions.accepts("/gone", 1)
+
+    def asked(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("fabricd.core.validation._Views.at", asked)
+    assert all(questions.accepts("/$defs/i", 2) for questions in held)
+    assert not any(questions.accepts("/$defs/i", 0) for questions in held)
+    assert not any(questions.accepts("/gone", 1) for questions in held)
+
+
+@given(st.sampled_from([*"ab", "a/b~c", "é"]), values)
+def test_held_questions_give_the_same_verdicts(name: str, value: Any) -> None:
+    schema: Json = {"properties": {"a/b~c": NULLABLE, "é": {"type": "integer"}, "a": True}}
+    validator = Validator(schema)
+    at = pointer_of(name)
+    assert validator.questions().accepts(at, value) is validator.place_accepts(at, value)

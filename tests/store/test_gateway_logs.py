@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,56 @@ def test_links_are_neither_written_through_nor_deleted(tmp_path: Path) -> None:
 def test_nothing_there_is_nothing_to_do(tmp_path: Path) -> None:
     assert prune(tmp_path / "none", 0) == 0
     assert newest_first(tmp_path / "none") == []
+
+
+def test_once_too_much_is_met_all_that_is_older_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway_logs, "KEEP_BYTES", 256)
+    logs = [log(tmp_path, "a", age, size) for age, size in ((0, 200), (100, 100), (200, 10))]
+    assert prune(tmp_path, 1e9) == 2
+    assert [path.exists() for path in logs] == [True, False, False]
+
+
+def test_a_log_that_is_still_written_stays(tmp_path: Path) -> None:
+    made = GatewayLog(str(tmp_path), "demo", 0)
+    made.append(b"{}\n")
+    os.utime(made.path, (1, 1))
+    assert prune(folder_of(tmp_path), 1e9) == 0 and not made.is_gone
+    made.close()
+    assert prune(folder_of(tmp_path), 1e9) == 1
+
+
+def test_a_log_that_was_deleted_is_gone(tmp_path: Path) -> None:
+    made = GatewayLog(str(tmp_path), "demo", 0)
+    assert not made.is_gone
+    made.path.unlink()
+    assert made.is_gone
+    made.close()
+
+
+def test_what_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> None:
+    made = GatewayLog(str(tmp_path), "demo", 0)
+    made.append(b"12345678\n")
+    # Somebody has emptied it: what comes next begins where it ends.
+    os.truncate(made.path, 0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, before[1]))
+    try:
+        with pytest.raises(OSError):
+            made.append(b"12345678\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert made.path.read_bytes() == b""
+
+
+def test_our_directories_are_closed_and_those_above_stay(tmp_path: Path) -> None:
+    state, elsewhere = tmp_path / "state", tmp_path / "elsewhere"
+    for folder in (state, folder_of(state), folder_of(state) / "demo", elsewhere):
+        folder.mkdir()
+        folder.chmod(0o755)
+    (folder_of(state) / "link").symlink_to(elsewhere)
+    for name in ("demo", "link"):
+        GatewayLog(str(state), name, 0).close()
+    folders = (state, elsewhere, folder_of(state), folder_of(state) / "demo")
+    assert [each.stat().st_mode & 0o777 for each in folders] == [0o755, 0o755, 0o700, 0o700]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from functools import lru_cache
 
 from fabricd.core.canonical import digest, string_text
-from fabricd.core.entropy.fingerprint import shape_digest
+from fabricd.core.entropy.fingerprint import signature
 from fabricd.core.normalform.extended.derive import derive_extended
 from fabricd.core.normalform.extended.edited import Refused, Sent
 from fabricd.core.normalform.extended.plan import CountedRule, ExtendedPlan, ExtendedWitness
@@ -14,7 +14,9 @@ from fabricd.core.normalform.extended.texts import boolean_of, container_of, exa
 from fabricd.core.normalform.extended.walk import ArrayNode, ObjectNode, Slot, Walk
 from fabricd.core.normalform.forms import form
 from fabricd.core.plain import is_list, is_object
-from fabricd.core.validation import Validator
+from fabricd.core.validation import Questions
+
+_SHORT = 1024
 
 
 class ExtendedNormalizer:
@@ -32,6 +34,9 @@ class ExtendedNormalizer:
         self.plan = derived.plan
         self._validator = derived.validator
         self._walk = derived.walk
+        # Held, so that a repair costs the same however many other schemas are asked meanwhile. No
+        # more of them are asked than there are places of the plan.
+        self._questions = None if self._validator is None else self._validator.questions()
         if plan is not None and derived.plan is not None and plan != derived.plan:
             self.plan = None
             self.reason = "the plan is not what the live schema derives"
@@ -46,11 +51,16 @@ class ExtendedNormalizer:
         Arguments are plain JSON values, or the text of the whole arguments object.
         """
         validator = self._validator
-        if validator is None or validator.accepts(args) or self.plan is None:
+        if validator is None or validator.accepts(args):
             return Repaired(args)
-        if self._walk is None:
+        return self.repair(args)
+
+    def repair(self, args: object) -> Repaired:
+        """As `apply`, of arguments that the schema is known to reject."""
+        validator, walk, questions = self._validator, self._walk, self._questions
+        if validator is None or walk is None or questions is None or self.plan is None:
             return Repaired(args)
-        repair = _Repair(self.plan, self._walk, validator)
+        repair = _Repair(self.plan, walk, questions)
         try:
             candidate = repair.of(args)
         except Refused:
@@ -73,21 +83,26 @@ class ExtendedNormalizer:
 
 
 def _shape_digest(args: object) -> str:
-    if is_object(args):
-        return shape_digest(args)
-    return digest("arr" if is_list(args) else "str")
+    shape = signature(args) if is_object(args) else "arr" if is_list(args) else "str"
+    # Calls come in few shapes, but a shape may be as long as its names are.
+    return _known_digest(shape) if len(shape) <= _SHORT else digest(shape)
+
+
+@lru_cache(maxsize=1024)
+def _known_digest(shape: str) -> str:
+    return digest(shape)
 
 
 class _Repair:
     """The repair of one call: what was changed so far, and by which rules."""
 
-    __slots__ = ("_plan", "_validator", "_walk", "counts", "edits")
+    __slots__ = ("_plan", "_questions", "_walk", "counts", "edits")
 
-    def __init__(self, plan: ExtendedPlan, walk: Walk, validator: Validator) -> None:
+    def __init__(self, plan: ExtendedPlan, walk: Walk, questions: Questions) -> None:
         self._plan = plan
         self._walk = walk
-        self._validator = validator
-        self.counts: Counter[int] = Counter()
+        self._questions = questions
+        self.counts: dict[int, int] = {}
         self.edits: list[Edit] = []
 
     def rules(self) -> tuple[CountedRule, ...]:
@@ -97,6 +112,9 @@ class _Repair:
             rule = self._plan.rules[number]
             found.append(CountedRule(rule.kind, rule.at, self.counts[number]))
         return tuple(found)
+
+    def _count(self, number: int) -> None:
+        self.counts[number] = self.counts.get(number, 0) + 1
 
     def of(self, args: object) -> object:
         """The candidate.
@@ -141,7 +159,7 @@ class _Repair:
                 continue
             member = value[key]
             if member is None and dropped is not None:
-                self.counts[dropped] += 1
+                self._count(dropped)
                 self.edits.append(Edit(sent.path(key), "drop", ""))
                 sent.drop(name)
                 continue
@@ -163,7 +181,7 @@ class _Repair:
             if name in value or name in spelt:
                 raise Refused
             spelt[name] = key
-            self.counts[number] += 1
+            self._count(number)
         if spelt:
             sent.rename({key: name for name, key in spelt.items()})
         return spelt
@@ -197,7 +215,7 @@ class _Repair:
 
     def _read(self, slot: Slot, text: str) -> tuple[object, str] | None:
         """The one value that a text stands for here, and its JSON text."""
-        if self._validator.place_accepts(slot.at, text):
+        if slot.texts and self._questions.accepts(slot.at, text):
             return None
         found: list[tuple[object, str, list[int]]] = []
         if slot.numbers:
@@ -212,7 +230,7 @@ class _Repair:
         if len(found) != 1:
             return None
         value, spelling, numbers = found[0]
-        self.counts[self._resting(numbers, value)] += 1
+        self._count(self._resting(numbers, value))
         return value, spelling
 
     def _try(
@@ -223,14 +241,14 @@ class _Repair:
         spelling: str,
         numbers: list[int],
     ) -> None:
-        if value is not None and self._validator.place_accepts(slot.at, value):
+        if value is not None and self._questions.accepts(slot.at, value):
             found.append((value, spelling, numbers))
 
     def _resting(self, numbers: list[int], value: object) -> int:
         """Of the rules that read a text alike, the one whose own schema accepts the value."""
         if len(numbers) > 1:
             for number in numbers:
-                if self._validator.place_accepts(self._plan.rules[number].at, value):
+                if self._questions.accepts(self._plan.rules[number].at, value):
                     return number
         return numbers[0]
 

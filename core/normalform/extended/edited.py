@@ -37,8 +37,10 @@ class Sent:
 
     def path(self, key: Key) -> tuple[Key, ...]:
         """The path of a member as it was sent."""
+        if self._above is None:
+            return (key,)
         found = [key]
-        sent = self
+        sent: Sent = self
         while sent._above is not None:
             found.append(sent._key)
             sent = sent._above

@@ -17,6 +17,7 @@ _WHITE_SPACE = " \t\n\r"
 _DIGITS = re.compile(r"-?[0-9]+\Z")
 _NUMBER = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\Z")
 _LONG = 4000
+_SAFE_DIGITS = 15
 
 
 class _Refused(ValueError):
@@ -32,6 +33,9 @@ def boolean_of(text: str) -> bool | None:
 
 def exact_number_of(text: str) -> float | None:
     """The number whose JavaScript text is `text`, or None. Written in digits it is exact."""
+    if len(text) <= _SAFE_DIGITS and text.isdigit() and text.isascii():
+        # Nearly all of them, and every integer of so many digits is its own text.
+        return int(text) if text[0] != "0" or text == "0" else None
     value = number_of(text)
     return int(text) if value is not None and _DIGITS.match(text) else value
 

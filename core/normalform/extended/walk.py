@@ -32,9 +32,20 @@ class Slot:
     """One place of a call. `at` is the pointer of the schema that judges its value.
 
     What a text may be read as comes with the rules that permit it, by their number in the plan.
+    `texts` tells whether any text may be right as it is.
     """
 
-    __slots__ = ("array", "at", "booleans", "containers", "enums", "numbers", "object", "reads")
+    __slots__ = (
+        "array",
+        "at",
+        "booleans",
+        "containers",
+        "enums",
+        "numbers",
+        "object",
+        "reads",
+        "texts",
+    )
 
     def __init__(self, at: str) -> None:
         self.at = at
@@ -43,6 +54,7 @@ class Slot:
         self.containers: list[int] = []
         self.enums: list[tuple[int, dict[str, str]]] = []
         self.reads = False
+        self.texts = True
         self.object: ObjectNode | None = None
         self.array: ArrayNode | None = None
 
@@ -120,6 +132,7 @@ class Walk:
         for holder in (objects, arrays):
             if holder is not None:
                 self._descend(slot, holder.at, objects, arrays, depth)
+        slot.texts = found.admits("string")
         slot.reads = bool(slot.numbers or slot.booleans or slot.containers or slot.enums)
         return slot
 

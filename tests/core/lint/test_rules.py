@@ -128,3 +128,57 @@ SCHEMAS = st.recursive(
 def test_no_schema_makes_it_fail(schema: dict[str, Any]) -> None:
     for found in lint("t", schema):
         assert found.rule in RULES
+
+
+BY_BRANCHES: list[dict[str, Any]] = [
+    {word: [{"properties": {"b": {"type": "string"}}}, {"properties": {"c": {"type": "string"}}}]}
+    for word in ("anyOf", "oneOf")
+] + [
+    {"if": {"required": ["a"]}, "then": {"properties": {"b": {"type": "string"}}}},
+    {"if": {"required": ["a"]}, "else": {"allOf": [{"properties": {"b": {"type": "string"}}}]}},
+    {"dependentSchemas": {"a": {"properties": {"b": {"type": "string"}}}}},
+    {"anyOf": [{"$ref": "#/$defs/B"}], "$defs": {"B": {"properties": {"b": {"type": "string"}}}}},
+    {"anyOf": [{"patternProperties": {"^b": {"type": "string"}}}]},
+    {"anyOf": [{"$ref": "https://example.com/elsewhere"}]},
+]
+
+
+def undeclared(schema: dict[str, Any]) -> list[tuple[str, str]]:
+    """Severity and pointer of the required keys that nobody declares."""
+    found = lint("t", schema)
+    return [(each.severity, each.pointer) for each in found if each.rule == "undeclared-required"]
+
+
+@pytest.mark.parametrize("beside", BY_BRANCHES)
+@pytest.mark.parametrize("closing", [{}, {"unevaluatedProperties": False}])
+def test_a_required_key_may_be_declared_by_a_branch(
+    beside: dict[str, Any], closing: dict[str, Any]
+) -> None:
+    own: dict[str, Any] = {
+        "$schema": NEWEST,
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["b"],
+        **closing,
+    }
+    assert undeclared({**own, **beside}) == []
+    severity = "error" if closing else "warning"
+    assert undeclared(own) == [(severity, "/required")]
+    assert undeclared({**own, "anyOf": [{"minProperties": 1}]}) == [(severity, "/required")]
+
+
+def test_a_branch_may_require_what_is_declared_around_it() -> None:
+    branch = {"properties": {"a": {"const": "x"}}, "required": ["a", "b"]}
+    around = {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    whole: dict[str, Any] = {"$schema": NEWEST, "type": "object", **around}
+    assert undeclared({**whole, "oneOf": [branch, {"allOf": [branch]}]}) == []
+    deep = {**whole, "properties": {"50%/~": {"type": "object", **around, "anyOf": [branch]}}}
+    assert undeclared(deep) == []
+    alone = {**whole, "properties": {"a": {"type": "object"}}, "anyOf": [branch]}
+    assert undeclared(alone) == [("warning", "/anyOf/0/required")]
+
+
+def test_a_closed_object_forbids_what_only_its_branches_declare() -> None:
+    branches = [{"properties": {"b": {"type": "string"}}}]
+    schema = closed(properties={"a": {"type": "string"}}, required=["b"], anyOf=branches)
+    assert undeclared(schema) == [("error", "/required")]

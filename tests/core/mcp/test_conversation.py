@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 
+from fabricd.core.mcp import conversation
 from fabricd.core.mcp.conversation import Called, Conversation, Event, Surfaced
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -191,3 +193,114 @@ def test_calls_that_nobody_answers_do_not_fill_the_memory() -> None:
     assert len(kept) == 4096
     assert sum(each.size for each in kept) <= 16 * 1024 * 1024
     assert any(each.arguments is None for each in kept)
+
+
+PAGE = {"tools": [{"name": "t", "inputSchema": SCHEMA}]}
+
+
+def test_a_page_that_was_asked_for_before_a_change_is_no_page_of_what_came_after() -> None:
+    run = Run()
+    run.ask("tools/list", 1)
+    run.reply(1, {"tools": [], "nextCursor": "2"})
+    run.ask("tools/list", 2, cursor="2")
+    run.talk.heard(CHANGED)
+    run.ask("tools/list", 3)
+    run.reply(3, {"tools": [], "nextCursor": "2"})
+    run.reply(2, PAGE)
+    assert not run.talk.has_tools
+    run.ask("tools/list", 4, cursor="2")
+    run.reply(4, PAGE)
+    assert run.repairs()
+
+
+@pytest.mark.parametrize("cursor", [2, 0, True, 1.5, {}, ["2"]])
+def test_an_odd_cursor_asks_for_no_first_page(cursor: Any) -> None:
+    run = Run()
+    run.ask("tools/list", 1, cursor=cursor)
+    assert not run.talk.is_expecting
+    run.reply(1, PAGE)
+    assert not run.talk.has_tools
+
+
+def test_listings_that_were_begun_and_left_make_room() -> None:
+    run = Run()
+    for ident in range(20):
+        run.ask("tools/list", ident)
+        run.reply(ident, {"tools": [], "nextCursor": f"c{ident}"})
+    run.ask("tools/list", 30, cursor="c0")
+    run.reply(30, PAGE)
+    assert not run.talk.has_tools
+    run.ask("tools/list", 31, cursor="c19")
+    run.reply(31, PAGE)
+    assert run.repairs()
+
+
+def test_a_listing_that_was_cancelled_is_not_awaited() -> None:
+    run = Run()
+    run.ask("tools/list", "x")
+    run.ask("notifications/cancelled", None, requestId="x")
+    assert not run.talk.is_expecting
+    run.reply("x", PAGE)
+    assert not run.talk.has_tools
+
+
+@pytest.mark.parametrize("line", [b"[%s]\n", b' [{"id":1,"result":{}},%s]\n'])
+def test_a_batch_that_speaks_of_a_changed_list_drops_it(line: bytes) -> None:
+    line %= CHANGED.strip()
+    run = Run()
+    run.list()
+    assert run.repairs()
+    run.talk.heard(line)
+    assert not run.repairs(51)
+    run.list()
+    assert run.talk.changed(b"{}\n" + line + b"{}\n") and not run.repairs(52)
+
+
+def test_long_ids_and_cursors_are_known_by_their_digest() -> None:
+    run = Run()
+    long = "é" * 5000
+    run.ask("tools/list", long)
+    run.reply(long, {"tools": [], "nextCursor": long})
+    run.ask("tools/list", 2, cursor=long)
+    run.reply(2, PAGE)
+    assert run.repairs(long) and not run.talk.is_listing
+    run.reply(long + "x", {})
+    assert not run.calls
+    run.reply(long, {})
+    assert [outcome for _, _, outcome in run.calls] == ["succeeded"]
+    ident = run.calls[0][0]
+    assert ident.startswith("sha256:") and len(ident) == 71
+
+
+@pytest.mark.parametrize("unit", ["[]", '{"a":1}', '"' + "x" * 500 + '"'])
+@pytest.mark.parametrize("size", [1_500, 60_000, 255_000])
+def test_what_awaits_a_reply_is_small_whatever_its_values_are(
+    unit: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "_KEPT_BYTES", 512 * 1024)
+    run = Run()
+    run.list()
+    args = '{"n":"1","any":[' + ",".join([unit] * (size // (len(unit) + 1))) + "]}"
+    line = '{"id":%d,"method":"tools/call","params":{"name":"t","arguments":' + args + "}}\n"
+    tracemalloc.start()
+    try:
+        for ident in range(600_000 // size + 3):
+            run.talk.asked((line % ident).encode())
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1536 * 1024
+
+
+@pytest.mark.parametrize("size", [10, 5_000])
+def test_arguments_are_whole_again_when_a_call_has_ended(size: int) -> None:
+    run = Run()
+    run.list()
+    args = {"n": "1", "é": ["x" * size, {"a": 1}]}
+    run.ask("tools/call", 60, name="t", arguments=args)
+    run.reply(60, {})
+    [called] = [event for event in run.events if isinstance(event, Called)]
+    asked = called.asked.whole()
+    assert asked.arguments == args and asked.check == "repaired"
+    assert asked.repair is not None and asked.repair.args == {**args, "n": 1}
+    assert asked.repair.witness()["version"] == 2

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from fabricd.core.mcp.requests import is_heavy, read_request
+from fabricd.core.mcp.requests import read_request
+from fabricd.core.mcp.weighing import is_heavy
 
 
 def line(text: object) -> bytes:

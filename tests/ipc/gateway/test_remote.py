@@ -13,10 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fabricd.ipc.gateway.events import messages, one_line
 from tests.harness import ROOT
 from tests.ipc.gateway.servers import SEARCH
 
@@ -174,15 +171,3 @@ def test_what_cannot_be_wrapped_is_said(
         out, err = process.communicate(b'{"id":1,"method":"x"}\n', timeout=15)
     assert (process.returncode, out) == (code, b"")
     assert said in err.decode() and b"Traceback" not in err
-
-
-@given(st.lists(st.dictionaries(st.text(), st.text()), max_size=4), st.sampled_from([None, 1]))
-def test_messages_of_a_stream_are_lines(values: list[dict[str, str]], indent: int | None) -> None:
-    stream: list[bytes] = []
-    for value in values:
-        text = json.dumps(value, indent=indent).encode()
-        stream += [b"id: 1\n", *(b"data: " + line + b"\n" for line in text.split(b"\n")), b"\n"]
-        stream += [b"event: other\r\n", b"data: x\r\n", b"\r\n", b": remark\n"]
-    assert [json.loads(line) for line in messages(stream)] == values
-    assert all(line.count(b"\n") == 1 for line in messages(stream))
-    assert one_line(b" [1,\r\n2] \n") == b"[1,  2]\n"

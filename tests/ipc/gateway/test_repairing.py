@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -252,6 +253,34 @@ def test_a_full_disk_stops_nothing_and_leaves_whole_records(tmp_path: Path) -> N
         assert data.endswith(b"\n") or not data
         for line in data.splitlines():
             json.loads(line)
+
+
+def test_a_log_that_is_deleted_begins_anew(tmp_path: Path) -> None:
+    with wrapped(tmp_path, "tools", str(tmp_path / "seen")) as subject:
+        subject.ask("tools/list")
+        subject.call(STRINGIFIED)
+        subject.until(lambda: subject.records("call"))
+        shutil.rmtree(tmp_path / "home" / "state")
+        subject.call({"query": "q"})
+        subject.until(lambda: subject.records("call"))
+        assert subject.end() == 0
+    kinds = [each["type"] for each in subject.records()]
+    assert kinds == ["session", "surface", "call"]
+    assert subject.records("surface")[0]["digest"] == subject.records("call")[0]["surface"]
+
+
+def test_without_a_working_directory_there_is_a_log_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    with wrapped(tmp_path, "tools", str(tmp_path / "seen")) as subject:
+        subject.ask("tools/list")
+        gone.rmdir()
+        subject.call(STRINGIFIED)
+        assert subject.end() == 0
+    assert subject.records()[0]["cwd"] is None and len(subject.records("call")) == 1
 
 
 def test_the_report_knows_a_call_within_a_second_of_its_reply(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabricd.core.mcp.conversation import Asked, Called, Conversation
-from fabricd.daemon.cli.wrap_run import is_wrapping, name_of
+from fabricd.daemon.cli.wrap_run import is_wrapping
 from fabricd.ipc.gateway.journal import Journal
 from fabricd.ipc.gateway.watching import Watch
 
@@ -103,6 +103,33 @@ def test_a_call_waits_a_moment_for_a_listing_that_was_forwarded() -> None:
     reader.join()
 
 
+def test_a_client_that_does_not_read_is_waited_for_once_a_chunk() -> None:
+    subject = watch([])
+    subject.asked(LIST)
+    subject.heard(LISTED)
+    subject.talking()
+    started = time.monotonic()
+    # The chunk is still being written: what comes now can hardly answer it.
+    assert all(is_repaired(subject, number) for number in range(100))
+    assert time.monotonic() - started < 1
+    subject.heard(b"{}\n")
+    subject.talking()
+    reader = threading.Thread(target=lambda: (time.sleep(0.01), subject.heard(CHANGED)))
+    reader.start()
+    assert not is_repaired(subject, 200)
+    reader.join()
+
+
+def test_a_change_is_heard_between_two_pages_too() -> None:
+    subject = watch([])
+    subject.asked(LIST)
+    subject.heard(LISTED.replace(b'"tools"', b'"nextCursor": "2", "tools"'))
+    subject.heard(b"{}\n" + CHANGED)
+    subject.asked(LIST.replace(b"}", b',"params":{"cursor":"2"}}'))
+    subject.heard(LISTED)
+    assert not is_repaired(subject)
+
+
 def called(number: int, size: int = 10) -> Called:
     """A call that has ended."""
     return Called(Asked(number, "t", {"n": 1}, 0, "accepted", None, None, size), "succeeded")
@@ -120,6 +147,28 @@ def test_a_log_that_fails_is_given_up_with_a_sentence() -> None:
         time.sleep(0.03)
     journal.close(5)
     assert len(said) == 1 and "No space left" in said[0]
+
+
+def test_without_a_thread_nothing_is_logged_and_lines_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+
+    def fails(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    journal = Journal("s", "projected", lambda _: None, said.append)
+    monkeypatch.undo()
+    subject = Watch(
+        lambda: Conversation("s", "repair", "extended", journal.note, lambda: 0), said.append
+    )
+    subject.asked(LIST)
+    subject.heard(LISTED)
+    assert is_repaired(subject)
+    subject.close()
+    journal.close(5)
+    assert len(said) == 1 and "nothing is logged any more" in said[0]
 
 
 def test_what_is_too_much_is_counted_and_dropped() -> None:
@@ -142,24 +191,6 @@ def test_what_is_too_much_is_counted_and_dropped() -> None:
     kept = sum(record["type"] == "call" for record in records)
     lost = sum(record["calls"] for record in records if record["type"] == "lost")
     assert kept + lost == 6002 and lost >= 1001
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /tmp", "server-filesystem"),
-        ("uvx mcp-server-fetch==1.0", "mcp-server-fetch"),
-        ("python3.11 -m mcp_server_git", "mcp_server_git"),
-        ("/usr/bin/node /opt/x/build/index.js --port 5", "index"),
-        ("docker run -i --rm ghcr.io/a/b:latest", "b"),
-        ("./my server.sh", "my-server"),
-        ("npx", "npx"),
-        ("--", "server"),
-    ],
-)
-def test_a_server_that_nobody_named_has_a_name(command: str, name: str) -> None:
-    words = command.split(" ") if "my server" not in command else [command]
-    assert name_of(words) == name
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from fabricd.core.canonical import string_text, utf8
-from fabricd.core.mcp.objects import Member, NotRead, members, require_unique, scan, skip
-from fabricd.core.normalform.extended import Edit
+from fabricd.core.jsontext.members import Member, NotRead, members, require_unique, scan, skip
+from fabricd.core.normalform.extended.repaired import Edit
+
+# Start, end, and what stands there instead.
+Cut: TypeAlias = tuple[int, int, bytes]
 
 
 class _Place:
@@ -27,13 +31,13 @@ def spliced(line: bytes, span: tuple[int, int], edits: Sequence[Edit]) -> bytes:
     Raises:
         NotRead: the text has a name twice somewhere, or no place that an edit is about.
     """
+    require_unique(line[slice(*span)])
     text = line.decode("latin-1")
-    require_unique(text, span[0])
     top = _tree(edits)
     if top.replace is not None:
         cuts = [(*span, _raw(top.replace))]
     else:
-        cuts = list(_cuts(text, span[0], top))
+        cuts = _cuts(text, span[0], top)
     del text
     whole = memoryview(line)
     parts: list[bytes | memoryview] = []
@@ -72,28 +76,34 @@ def _raw(text: str) -> bytes:
         raise NotRead("a text without a UTF-8 form") from None
 
 
-def _cuts(text: str, at: int, place: _Place) -> Iterator[tuple[int, int, bytes]]:
+def _cuts(text: str, at: int, top: _Place) -> list[Cut]:
     """What is cut out and put in, in the order of the text."""
-    if text.startswith("{", at):
-        found, _ = members(text, at)
-        if not place.below.keys() <= {member.name for member in found}:
-            raise NotRead("no such member")
-        yield from _member_cuts(text, found, place)
-    elif text.startswith("[", at):
-        yield from _item_cuts(text, at, place)
-    else:
-        raise NotRead("nothing is in a scalar")
+    cuts: list[Cut] = []
+    # Nothing recurses: a call may nest deeper than the interpreter likes.
+    pending = [(at, top)]
+    while pending:
+        at, place = pending.pop()
+        if text.startswith("{", at):
+            found, _ = members(text, at)
+            if not place.below.keys() <= {member.name for member in found}:
+                raise NotRead("no such member")
+            _member_cuts(found, place, cuts, pending)
+        elif text.startswith("[", at):
+            _item_cuts(text, at, place, cuts, pending)
+        else:
+            raise NotRead("nothing is in a scalar")
+    return sorted(cuts)
 
 
 def _member_cuts(
-    text: str, found: Sequence[Member], place: _Place
-) -> Iterator[tuple[int, int, bytes]]:
+    found: Sequence[Member], place: _Place, cuts: list[Cut], deeper: list[tuple[int, _Place]]
+) -> None:
     index = 0
     while index < len(found):
         here = place.below.get(found[index].name)
         if here is None or not here.drop:
             if here is not None:
-                yield from _change(text, found[index], here)
+                _change(found[index], here, cuts, deeper)
             index += 1
             continue
         first = index
@@ -101,10 +111,10 @@ def _member_cuts(
             index += 1
         # With the comma behind them; of the last ones with the comma before them.
         if index < len(found):
-            yield found[first].key[0], found[index].key[0], b""
+            cuts.append((found[first].key[0], found[index].key[0], b""))
         else:
             start = found[first - 1].end if first else found[first].key[0]
-            yield start, found[-1].end, b""
+            cuts.append((start, found[-1].end, b""))
 
 
 def _is_dropped(member: Member, place: _Place) -> bool:
@@ -112,16 +122,20 @@ def _is_dropped(member: Member, place: _Place) -> bool:
     return here is not None and here.drop
 
 
-def _change(text: str, member: Member, here: _Place) -> Iterator[tuple[int, int, bytes]]:
+def _change(
+    member: Member, here: _Place, cuts: list[Cut], deeper: list[tuple[int, _Place]]
+) -> None:
     if here.rename is not None:
-        yield *member.key, utf8(string_text(here.rename))
+        cuts.append((*member.key, utf8(string_text(here.rename))))
     if here.replace is not None:
-        yield member.start, member.end, _raw(here.replace)
+        cuts.append((member.start, member.end, _raw(here.replace)))
     elif here.below:
-        yield from _cuts(text, member.start, here)
+        deeper.append((member.start, here))
 
 
-def _item_cuts(text: str, at: int, place: _Place) -> Iterator[tuple[int, int, bytes]]:
+def _item_cuts(
+    text: str, at: int, place: _Place, cuts: list[Cut], deeper: list[tuple[int, _Place]]
+) -> None:
     index, at, met = 0, skip(text, at + 1), 0
     while not text.startswith("]", at):
         _, end = scan(text, at)
@@ -129,9 +143,9 @@ def _item_cuts(text: str, at: int, place: _Place) -> Iterator[tuple[int, int, by
         if here is not None:
             met += 1
             if here.replace is not None:
-                yield at, end, _raw(here.replace)
+                cuts.append((at, end, _raw(here.replace)))
             else:
-                yield from _cuts(text, at, here)
+                deeper.append((at, here))
         at = skip(text, end)
         if text.startswith(",", at):
             at = skip(text, at + 1)

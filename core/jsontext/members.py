@@ -177,13 +177,16 @@ def _unique(found: list[tuple[str, object]]) -> dict[str, object]:
 _UNIQUE = json.JSONDecoder(object_pairs_hook=_unique)
 
 
-def require_unique(text: str, at: int) -> None:
-    """Read the value at a place once more, for names that stand twice in an object.
+def require_unique(raw: bytes) -> None:
+    """Read a JSON text once more, for names that stand twice in an object, however spelled.
 
     Raises:
-        NotRead: there is one.
+        NotRead: there is one, or it is no JSON text in UTF-8.
     """
     try:
-        _UNIQUE.raw_decode(text, at)
+        text = raw.decode()
+        # A long one must not stand there twice while it is read.
+        del raw
+        _UNIQUE.decode(text)
     except REFUSALS as error:
         raise NotRead(str(error)) from None

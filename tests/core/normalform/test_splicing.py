@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.core.mcp.objects import NotRead
+from fabricd.core.jsontext.members import NotRead
 from fabricd.core.mcp.repairing import Conventions, Tool
-from fabricd.core.mcp.splicing import spliced
 from fabricd.core.normalform.extended import Edit
+from fabricd.core.normalform.splicing import spliced
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -110,6 +110,8 @@ def test_a_message_stays_one_line() -> None:
     [
         (b'{"a":"1","a":"1"}', Edit(("a",), "replace", "1")),
         (b'{"a":"1","b":{"c":1,"c":2}}', Edit(("a",), "replace", "1")),
+        ('{"a":"1","é":1,"\\u00e9":2}'.encode(), Edit(("a",), "replace", "1")),
+        (b'{"a":"1","b":"\xff"}', Edit(("a",), "replace", "1")),
         (b'{"b":"1"}', Edit(("a",), "replace", "1")),
         (b"[1]", Edit((1,), "replace", "1")),
         (b"1", Edit((1,), "replace", "1")),
@@ -119,3 +121,11 @@ def test_a_message_stays_one_line() -> None:
 def test_what_is_not_there_once_is_not_edited(raw: bytes, edit: Edit) -> None:
     with pytest.raises(NotRead):
         edited(raw, edit)
+
+
+def test_an_edit_may_stand_deeper_than_the_interpreter_calls() -> None:
+    levels = 400
+    raw = b'[{"a":' * levels + b'"1"' + b"}]" * levels
+    path = (0, "a") * levels
+    done = edited(raw, Edit(path, "replace", "1"), Edit((0, "a"), "rename", "b"))
+    assert done == b'[{"b":' + raw[6:].replace(b'"1"', b"1")
