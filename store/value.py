@@ -148,6 +148,8 @@ class Ledger:
         try:
             kept = _kept(_mended(self._path, _bytes(self._path)))
             self._names = set(kept.receipts)
+            # What was written to a record need not be checked when it is read again.
+            self._written: dict[str, bytes] = {}
             self.unreadable = kept.unreadable
             for record in kept.records():
                 self._save(record)
@@ -182,25 +184,33 @@ class Ledger:
     def _extend(self, record: dict[str, Any]) -> None:
         """Write the record of a session of what it holds and these receipts."""
         run_id: str = record["run"]["id"]
-        held = _record_at(record_path(self._home, run_id), run_id)
+        held = _record_at(record_path(self._home, run_id), run_id, self._written.get(run_id))
         if held is None:
             held = next(one for one in load(self._home).records() if one["run"]["id"] == run_id)
         receipts = [*held["value_receipts"], *record["value_receipts"]]
         self._save(run_record(run_id, receipts))
 
     def _save(self, record: dict[str, Any]) -> None:
-        path, data = record_path(self._home, record["run"]["id"]), canonical_line(record)
+        run_id: str = record["run"]["id"]
+        path, data = record_path(self._home, run_id), canonical_line(record)
         if read_bounded(path, len(data)) != data:
             write_atomic(path, data)
+        self._written[run_id] = sha256(data).digest()
 
 
-def _record_at(path: Path, run_id: str) -> dict[str, Any] | None:
-    """The record in a file, unless that is not what was written there."""
+def _record_at(path: Path, run_id: str, written: bytes | None) -> dict[str, Any] | None:
+    """The record in a file, unless that is not what was written there.
+
+    Args:
+        written: the digest of what is known to be a record of that run.
+    """
     data = read_bounded(path, MAX_BYTES)
     try:
         value = read_doubles(data) if isinstance(data, bytes) else None
     except BadDocument:
         return None
+    if isinstance(data, bytes) and sha256(data).digest() == written and is_object(value):
+        return value
     checked = check_record(value)
     return checked.record if not checked.violations and checked.run_id == run_id else None
 

@@ -23,7 +23,7 @@ def check_reduction(
     visible_bytes: int | None,
 ) -> None:
     """Check what only packets have; both byte counts are None where they were refused."""
-    disposition = event.get("disposition")
+    disposition = event.get("disposition", ABSENT)
     if disposition not in (SUFFICIENT, NEEDS_RAW):
         ledger.report("INVALID_DISPOSITION", f"{path}/disposition")
     payload = members(event.get("payload"))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from fabricd.core.canonical import utf8
 from fabricd.core.identity import canonical_text
 from fabricd.core.trajectory.evidence import PACKET, RAW
-from fabricd.core.trajectory.shapes import PacketEvent, RawEvent, write_sorted
+from fabricd.core.trajectory.shapes import PacketEvent, RawEvent, plain_event, write_sorted
 
 Subsets = dict[object, int]
 T = TypeVar("T")
@@ -38,8 +37,9 @@ class Row(Struct, frozen=True, gc=False):
 
     def value(self) -> dict[str, Any]:
         """The row as plain JSON."""
-        value: dict[str, Any] = msgspec.to_builtins(self)
-        return value
+        # What an event only passes through may nest deeper than native code can call itself.
+        told = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return {name: plain_event(member) for name, member in told if member is not UNSET}
 
 
 def rows_of(events: list[Any], subsets: Subsets) -> tuple[list[Row], bool]:

@@ -87,15 +87,22 @@ class Validation(Shape, frozen=True, kw_only=True):
 
 
 class RawEvent(Shape, frozen=True, kw_only=True, tag_field="type", tag="raw_tool_evidence"):
-    """A tool result that was shown as it was."""
+    """A tool result that was shown as it was. What only packets have may be null."""
 
     arm_id: str
     configuration_id: str
+    disposition: UnsetType | None = UNSET
+    escalation_reasons: UnsetType | None = UNSET
     event_id: Text
     initial_model_visible: Visible
     operation_id: Text
+    payload: UnsetType | None = UNSET
     raw_evidence: RawEvidence
+    reducer: UnsetType | None = UNSET
+    reduction_requires_escalation: UnsetType | None = UNSET
+    source: UnsetType | None = UNSET
     suppression: Suppression
+    validation: UnsetType | None = UNSET
 
 
 class PacketEvent(
@@ -124,7 +131,7 @@ write_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def plain_event(event: object) -> object:
-    """The value of an event, whichever way it is held."""
+    """The value of an event or of a member of one, whichever way it is held."""
     return msgspec.to_builtins(event) if isinstance(event, Shape) else event
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fabricd.core.plain import is_object
 from fabricd.core.trajectory.ledger import Ledger
-from fabricd.core.trajectory.values import members
+from fabricd.core.trajectory.values import ABSENT, members, same
 
 VERIFIED = "SOURCE_BACKED_VERIFIED"
 UNVERIFIED = "STRUCTURALLY_VALID_UNVERIFIED_SOURCE"
@@ -44,9 +44,7 @@ def _is_coherent_valid(validation: dict[str, Any], disposition: object) -> bool:
         and validation.get("classification") == classification
         and validation.get("source_backed_verification_performed") is is_backed
         and validation.get("cryptographic_verification") in ("PARTIAL", "VERIFIED")
-        # Dispositions that are no texts are never equal.
-        and isinstance(disposition, str)
-        and validation.get("sufficiency") == disposition
+        and same(validation.get("sufficiency", ABSENT), disposition)
         and validation.get("evidence_sufficient") is (disposition == "SUFFICIENT")
         and validation.get("violation_codes") == []
     )

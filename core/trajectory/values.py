@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Final, TypeGuard
 
 from fabricd.core.javascript import NumberOutOfRange, as_double, number_text, trim
 from fabricd.core.plain import MAX_SAFE_INTEGER, is_list, is_object
+
+# No sign stands before these.
+_INTEGER = re.compile("0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_BASES = {"x": 16, "o": 8, "b": 2}
+_INFINITIES = {"Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
 
 
 class Absent:
@@ -125,8 +131,14 @@ def number_of(value: object) -> float | None:
         return double(value)
     if isinstance(value, str) or is_list(value):
         written = trim(text_of(value))
-        return _decimal(written) if written else 0.0
+        return _read(written) if written else 0.0
     return None
+
+
+def _read(written: str) -> float | None:
+    if _INTEGER.fullmatch(written):
+        return double(int(written[2:], _BASES[written[1].lower()]))
+    return _INFINITIES[written] if written in _INFINITIES else _decimal(written)
 
 
 def _decimal(written: str) -> float | None:

@@ -1,7 +1,7 @@
 """The gateway's log as turns that were worth something: each repaired call.
 
 The gateway sees calls and no turns of a conversation, so that each repaired call is a turn of its
-own.
+own. A client may use the id of a call again: a turn is told by it together with the call's time.
 """
 
 from __future__ import annotations
@@ -82,5 +82,5 @@ def turn_in(line: bytes, session: str, file: str) -> Turn | None:
     witness = None if operation is None else operation.get("normalization")
     if found.type != "call" or witness is None:
         return None
-    repair = Repair(call_id, witness)
-    return Turn(session, call_id, file, (repair,), text_of(found.timestamp) or None)
+    repair, at = Repair(call_id, witness), text_of(found.timestamp)
+    return Turn(session, f"{call_id}@{at}" if at else call_id, file, (repair,), at or None)

@@ -36,7 +36,8 @@ class Turn(Struct, frozen=True):
 
     Args:
         session: the session's id, of at least one character.
-        first_call: the id of the turn's first call, whether that was repaired or not.
+        first_call: what tells the turn's first call from all others of the session, whether that
+            was repaired or not.
         file: the name of the log.
         observed_at: when, as receipts write times; it is not part of what makes receipts equal.
     """

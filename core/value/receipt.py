@@ -114,8 +114,14 @@ def _check_measurements(findings: Findings, value: object, cited: set[str]) -> N
         check_money(findings, entry, f"/measurements/{index}", tokens)
 
 
-def semantic_receipt(receipt: dict[str, Any]) -> dict[str, Any]:
-    """A receipt without the time at which it was observed."""
+def semantic_receipt(receipt: object) -> dict[str, Any]:
+    """A receipt without the time at which it was observed.
+
+    Raises:
+        InvalidReceipt: it is no object.
+    """
+    if not is_object(receipt):
+        raise InvalidReceipt(validate_receipt(receipt))
     return {name: member for name, member in receipt.items() if name != "observed_at"}
 
 

@@ -150,16 +150,32 @@ def read_file(name: str) -> bytes:
     return file_at(Path(name), MAX_BYTES)
 
 
+def _written(pieces: Iterable[bytes]) -> bytes:
+    """Write pieces to stdout as they are made; gives a refusal if one of them cannot be."""
+    from fabricd.daemon.cli.talk import out
+
+    left = iter(pieces)
+    while True:
+        try:
+            piece = next(left, None)
+        except _FAILURES as error:
+            return _refusal(str(error))
+        if piece is None:
+            return b""
+        out(piece)
+
+
 def main() -> int:
     """Run the command line of this process; gives the exit code."""
     from fabricd.daemon.cli.inputs import without_collections
-    from fabricd.daemon.cli.talk import ended, out
+    from fabricd.daemon.cli.talk import ended
 
     def command() -> int:
         with without_collections():
             found = answer(sys.argv[1:], read_file)
-            for piece in found.out:
-                out(piece)
+            refusal = _written(found.out)
+        if refusal:
+            found = Answer(2, (), refusal)
         if found.err and sys.stderr is not None:
             sys.stderr.flush()
             sys.stderr.buffer.write(found.err)

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from fabricd.daemon.cli.completing import directories, files
+from fabricd.daemon.cli.profiler_options import (
+    max_bytes_option,
+    pretty_option,
+    quiet_option,
+    without_effect,
+)
 from fabricd.daemon.cli.talk import out
 from fabricd.daemon.cli.trajectory_session import command as from_session
 
@@ -18,15 +24,7 @@ _FILE = click.argument("file", type=click.Path(allow_dash=True), shell_complete=
 _FILES = click.argument(
     "names", metavar="FILE...", nargs=-1, type=click.Path(allow_dash=True), shell_complete=files
 )
-_MAX_BYTES = click.option(
-    "--max-bytes",
-    type=click.IntRange(min=1),
-    default=256 * 1024 * 1024,
-    metavar="N",
-    help="Refuse a larger file.  [default: 256 MiB]",
-)
-_PRETTY = click.option("--pretty", is_flag=True, help="Print the JSON indented.")
-_QUIET = click.option("--quiet", is_flag=True, help="Print nothing on standard error.")
+_NO_EFFECT = without_effect("--summary", "--cumulative")
 
 
 @click.group("trajectory")
@@ -40,21 +38,22 @@ def command() -> None:
 
 @command.command("profile")
 @_FILE
-@_PRETTY
-@_QUIET
-@_MAX_BYTES
+@pretty_option
+@quiet_option
+@_NO_EFFECT
+@max_bytes_option
 def profile(file: str, pretty: bool, quiet: bool, max_bytes: int) -> int:
     """Measure a trajectory.
 
     Exit code 1: it is not valid, or rests on evidence that is not, and so has no figures.
     """
     from fabricd.daemon.cli.inputs import without_collections
-    from fabricd.daemon.cli.trajectory_inputs import profiled_at
+    from fabricd.daemon.cli.trajectory_inputs import profiled_at, sound_pieces
     from fabricd.daemon.cli.trajectory_words import indented, indicate
 
     with without_collections():
         done = profiled_at(file, max_bytes)
-        for piece in indented(done.measurement.value()) if pretty else done.pieces():
+        for piece in sound_pieces(indented(done.measurement.value()) if pretty else done.pieces()):
             out(piece)
     indicate(quiet, done.line)
     return done.code
@@ -62,9 +61,10 @@ def profile(file: str, pretty: bool, quiet: bool, max_bytes: int) -> int:
 
 @command.command("validate")
 @_FILE
-@_PRETTY
-@_QUIET
-@_MAX_BYTES
+@pretty_option
+@quiet_option
+@_NO_EFFECT
+@max_bytes_option
 def validate(file: str, pretty: bool, quiet: bool, max_bytes: int) -> int:
     """Say what is wrong with a trajectory.
 
@@ -86,23 +86,24 @@ def validate(file: str, pretty: bool, quiet: bool, max_bytes: int) -> int:
 
 @command.command("compare")
 @_FILES
-@_PRETTY
-@_QUIET
-@_MAX_BYTES
+@pretty_option
+@quiet_option
+@_NO_EFFECT
+@max_bytes_option
 def compare(names: tuple[str, ...], pretty: bool, quiet: bool, max_bytes: int) -> int:
     """Measure trajectories of one task beside each other.
 
     Exit code 1: one of them has no figures, or they are not of the same task.
     """
     from fabricd.daemon.cli.inputs import without_collections
-    from fabricd.daemon.cli.trajectory_inputs import compared_at
+    from fabricd.daemon.cli.trajectory_inputs import compared_at, sound_pieces
     from fabricd.daemon.cli.trajectory_words import indented, indicate
 
     if len(names) < 2:
         raise click.UsageError("At least two files are needed.")
     with without_collections():
         done = compared_at(names, max_bytes)
-        for piece in indented(done.value()) if pretty else done.pieces():
+        for piece in sound_pieces(indented(done.value()) if pretty else done.pieces()):
             out(piece)
     indicate(quiet, done.line)
     return done.code
@@ -112,8 +113,9 @@ def compare(names: tuple[str, ...], pretty: bool, quiet: bool, max_bytes: int) -
 @click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(), shell_complete=directories
 )
-@_PRETTY
-@_QUIET
+@pretty_option
+@quiet_option
+@_NO_EFFECT
 def conformance(folder: str | None, pretty: bool, quiet: bool) -> int:
     """Measure fixtures anew and hold them to their word.
 
@@ -148,7 +150,7 @@ def conformance(folder: str | None, pretty: bool, quiet: bool) -> int:
     metavar="OUT",
     help="Write a page to this file instead.",
 )
-@_MAX_BYTES
+@max_bytes_option
 def show(file: str, limit: int, page: Path | None, max_bytes: int) -> int:
     """Draw a trajectory as bars of bytes.
 
@@ -187,7 +189,7 @@ def _draw(measurement: Measurement, limit: int, page: Path | None) -> None:
 @click.argument("left", metavar="A", type=click.Path(allow_dash=True), shell_complete=files)
 @click.argument("right", metavar="B", type=click.Path(allow_dash=True), shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
-@_MAX_BYTES
+@max_bytes_option
 def diff(left: str, right: str, as_json: bool, max_bytes: int) -> int:
     """Say how trajectory B differs from trajectory A.
 
@@ -225,8 +227,8 @@ def diff(left: str, right: str, as_json: bool, max_bytes: int) -> int:
     help="No file may have shown more bytes in all.",
 )
 @click.option("--no-unavailable", is_flag=True, help="No escalation may have been unavailable.")
-@_QUIET
-@_MAX_BYTES
+@quiet_option
+@max_bytes_option
 def gate(
     names: tuple[str, ...],
     least: str | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from fabricd.daemon.cli.trajectory_work import (
 )
 
 T = TypeVar("T")
+_FAILURES = (ValueError, RecursionError)
 
 
 def _bytes(name: str, limit: int) -> bytes:
@@ -44,7 +45,7 @@ def _bytes(name: str, limit: int) -> bytes:
 def _sound(name: str, ask: Callable[[], T]) -> T:
     try:
         return ask()
-    except ValueError as error:
+    except _FAILURES as error:
         shown = "standard input" if name == "-" else printable(name)
         raise Complaint(f"{shown} is no trajectory: {error}") from None
 
@@ -84,8 +85,20 @@ def conformance_at(folder: str | None) -> tuple[dict[str, Any], str]:
     """
     try:
         return folder_report(folder)
-    except ValueError as error:
+    except _FAILURES as error:
         raise Complaint(printable(str(error))) from None
+
+
+def sound_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces as they are made.
+
+    Raises:
+        Complaint: one of them cannot be.
+    """
+    try:
+        yield from pieces
+    except _FAILURES as error:
+        raise Complaint(f"a result cannot be written: {printable(str(error))}") from None
 
 
 def percent(written: str | None) -> float | None:

@@ -10,14 +10,18 @@ import click
 
 from fabricd.daemon.cli.completing import files
 from fabricd.daemon.cli.moments import since as moment_given
+from fabricd.daemon.cli.profiler_options import (
+    max_bytes_option,
+    pretty_option,
+    quiet_option,
+    without_effect,
+)
 from fabricd.daemon.cli.talk import FAILED, Complaint, out, say
 
 if TYPE_CHECKING:
     from fabricd.core.value.summary import Summary
 
 _PATH = click.Path(allow_dash=True)
-_PRETTY = click.option("--pretty", is_flag=True, help="Print the JSON indented.")
-_QUIET = click.option("--quiet", is_flag=True, help="Print nothing on standard error.")
 _SINCE = click.option(
     "--since",
     callback=moment_given,
@@ -37,9 +41,11 @@ def command() -> None:
 
 @command.command("validate")
 @click.argument("file", type=_PATH, shell_complete=files)
-@_PRETTY
-@_QUIET
-def validate(file: str, pretty: bool, quiet: bool) -> int:
+@pretty_option
+@quiet_option
+@max_bytes_option
+@without_effect("--summary", "--cumulative")
+def validate(file: str, pretty: bool, quiet: bool, max_bytes: int) -> int:
     """Say what is wrong with a receipt or a run record.
 
     Standard error explains every code that was found. Exit code 1: there is something wrong.
@@ -52,7 +58,7 @@ def validate(file: str, pretty: bool, quiet: bool) -> int:
     from fabricd.daemon.cli.value_inputs import document_at, is_receipt
     from fabricd.daemon.cli.value_words import explained
 
-    document = document_at(file)
+    document = document_at(file, max_bytes)
     if is_receipt(document):
         violations = validate_receipt(document)
         line = receipt_line(document, len(violations))
@@ -67,9 +73,10 @@ def validate(file: str, pretty: bool, quiet: bool) -> int:
 @command.command("record")
 @click.option("--run", "run_id", required=True, metavar="ID", help="The id of the run.")
 @click.argument("names", metavar="RECEIPT...", nargs=-1, type=_PATH, shell_complete=files)
-@_PRETTY
-@_QUIET
-def record(run_id: str, names: tuple[str, ...], pretty: bool, quiet: bool) -> int:
+@pretty_option
+@quiet_option
+@max_bytes_option
+def record(run_id: str, names: tuple[str, ...], pretty: bool, quiet: bool, max_bytes: int) -> int:
     """Write the record of a run that has these receipts.
 
     They stand in the order of their identities, whatever the order of the files. Exit code 1: the
@@ -82,7 +89,7 @@ def record(run_id: str, names: tuple[str, ...], pretty: bool, quiet: bool) -> in
     from fabricd.daemon.cli.value_inputs import documents_at
     from fabricd.daemon.cli.value_words import explained
 
-    receipts = documents_at(names)
+    receipts = documents_at(names, max_bytes)
     ingested = ingest_receipts(receipts, run_id)
     if ingested.receipts is not None:
         receipts = [accepted.receipt for accepted in ingested.receipts]
@@ -99,10 +106,17 @@ def record(run_id: str, names: tuple[str, ...], pretty: bool, quiet: bool) -> in
 @click.argument("names", metavar="[FILE...]", nargs=-1, type=_PATH, shell_complete=files)
 @_SINCE
 @click.option("--cumulative", is_flag=True, help="Summarize one record as if it were several.")
-@_PRETTY
-@_QUIET
+@pretty_option
+@quiet_option
+@max_bytes_option
+@without_effect("--summary")
 def summary(
-    names: tuple[str, ...], since: datetime | None, cumulative: bool, pretty: bool, quiet: bool
+    names: tuple[str, ...],
+    since: datetime | None,
+    cumulative: bool,
+    pretty: bool,
+    quiet: bool,
+    max_bytes: int,
 ) -> int:
     """Summarize run records: one by itself, several together.
 
@@ -116,7 +130,7 @@ def summary(
 
     _require_one(names, since)
     with without_collections():
-        found = _summary_of(documents_at(names), since, cumulative)
+        found = _summary_of(documents_at(names, max_bytes), since, cumulative)
         if found is None:
             return 0
         _print(found, pretty)
@@ -127,7 +141,8 @@ def summary(
 @command.command("show")
 @click.argument("name", metavar="[FILE]", required=False, type=_PATH, shell_complete=files)
 @_SINCE
-def show(name: str | None, since: datetime | None) -> int:
+@max_bytes_option
+def show(name: str | None, since: datetime | None, max_bytes: int) -> int:
     """Show a receipt, a record or a summary as tables.
 
     With --since, what fabricd itself did. Every figure stands beside its class and what its source
@@ -141,7 +156,7 @@ def show(name: str | None, since: datetime | None) -> int:
 
     _require_one(() if name is None else (name,), since)
     with without_collections():
-        document = None if name is None else document_at(name)
+        document = None if name is None else document_at(name, max_bytes)
         if is_receipt(document):
             found = shown_receipt(document)
         else:

@@ -14,38 +14,39 @@ from fabricd.core.value import record as run_records
 from fabricd.core.value import summary as summaries
 from fabricd.core.value.receipt import SCHEMA
 from fabricd.daemon.cli.talk import FAILED, Complaint, env, say
-from fabricd.daemon.cli.trajectory_work import MAX_BYTES, Unreadable, file_at, sized
+from fabricd.daemon.cli.trajectory_work import TooLarge, Unreadable, file_at, sized
 
 
-def document_at(name: str) -> Any:
-    """The JSON document of a file, `-` for standard input.
+def document_at(name: str, limit: int) -> Any:
+    """The JSON document of a file of at most `limit` bytes, `-` for standard input.
 
     Raises:
         Complaint: it cannot be read, is too large, or is no JSON.
     """
     try:
-        return read_doubles(_bytes(name))
+        return read_doubles(_bytes(name, limit))
     except Unreadable as error:
-        raise Complaint(printable(str(error))) from None
+        hint = "; --max-bytes allows more" if isinstance(error, TooLarge) else ""
+        raise Complaint(printable(f"{error}{hint}")) from None
     except ValueError as error:
         shown = "standard input" if name == "-" else printable(name)
         raise Complaint(f"{shown} cannot be used: {error}") from None
 
 
-def _bytes(name: str) -> bytes:
+def _bytes(name: str, limit: int) -> bytes:
     if name != "-":
-        return file_at(Path(name), MAX_BYTES)
+        return file_at(Path(name), limit)
     try:
-        data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        data = sys.stdin.buffer.read(limit + 1)
     except (OSError, AttributeError, ValueError):
         raise Unreadable("standard input cannot be read") from None
-    if len(data) > MAX_BYTES:
-        raise Unreadable(f"standard input is larger than {sized(MAX_BYTES)}")
+    if len(data) > limit:
+        raise TooLarge(f"standard input is larger than {sized(limit)}")
     return data
 
 
-def documents_at(names: Iterable[str]) -> list[Any]:
-    """Several documents; standard input can be only one of them.
+def documents_at(names: Iterable[str], limit: int) -> list[Any]:
+    """Several documents of at most `limit` bytes each; standard input can be only one of them.
 
     Raises:
         Complaint: one cannot be read, or standard input is named twice.
@@ -53,7 +54,7 @@ def documents_at(names: Iterable[str]) -> list[Any]:
     listed = list(names)
     if listed.count("-") > 1:
         raise Complaint("standard input can be read once")
-    return [document_at(name) for name in listed]
+    return [document_at(name, limit) for name in listed]
 
 
 def is_receipt(document: object) -> bool:

@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fabricd.daemon.cli.profiler import answer
+from fabricd.core.identity import canonical_line
+from fabricd.core.trajectory.measurement import Measurement
+from fabricd.daemon.cli.profiler import answer, main
 from tests.core.trajectory.making import asked, packet, raw, shown, trajectory, written
 from tests.harness import ROOT
 
@@ -129,3 +132,31 @@ def test_it_is_installed_under_its_name() -> None:
     project: Any = tomllib.loads((ROOT / "pyproject.toml").read_text())
     scripts = project["project"]["scripts"]
     assert scripts["agent-trajectory-profiler"] == "fabricd.daemon.cli.profiler:main"
+
+
+@pytest.mark.parametrize("name", ["source", "validation", "raw_evidence"])
+def test_what_is_passed_through_may_nest_deep(folder: Path, name: str) -> None:
+    deep: Any = []
+    for _ in range(1000):
+        deep = [deep]
+    event = raw("a")
+    event[name] = {**event[name], "locator_present": deep} if name in event else deep
+    (folder / "deep.json").write_bytes(canonical_line(trajectory(event)))
+    for words in (("profile",), ("compare", "t.json")):
+        done = ran(folder, *words, "deep.json")
+        assert (done.returncode, done.stdout[-2:]) == (0, b"}\n")
+        assert done.stdout.count(b"[") == done.stdout.count(b"]") > 1000
+
+
+def test_a_result_that_cannot_be_written_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def pieces(measurement: Measurement) -> Iterator[bytes]:
+        raise RecursionError("too deep")
+        yield b""
+
+    monkeypatch.setattr(Measurement, "pieces", pieces)
+    monkeypatch.setattr(sys, "argv", ["x", "profile", "--quiet", str(folder / "t.json")])
+    assert main() == 2
+    refusal = '{"code":"INVALID_INVOCATION","message":"too deep"}\n'
+    assert capfd.readouterr() == ("", refusal)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fabricd.core.identity import canonical_line
+from fabricd.core.trajectory.measurement import Measurement
 from tests.cli.running import Cli
 from tests.core.trajectory.making import (
     asked,
@@ -199,3 +202,45 @@ def test_gate(cli: Cli, sound: Path, faulty: Path) -> None:
     for bad in ("much", "nan", "inf%"):
         arguments = ("trajectory", "gate", "--min-effective-reduction", bad)
         cli(*arguments, sound).complains(2, "percentage")
+
+
+def deep_event(name: str) -> dict[str, Any]:
+    """A raw event of which a member that is passed through nests deep."""
+    deep: Any = 1
+    for _ in range(1000):
+        deep = {"a": deep}
+    event = raw("a")
+    return {**event, name: {**event[name], "locator_present": deep} if name in event else deep}
+
+
+@pytest.mark.parametrize("name", ["source", "validation", "raw_evidence"])
+def test_what_is_passed_through_may_nest_deep(cli: Cli, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "deep.json"
+    path.write_bytes(canonical_line(trajectory(deep_event(name))))
+    for command in (("profile",), ("profile", "--pretty"), ("compare", path)):
+        found = cli("trajectory", *command, path)
+        assert found.code == 0
+        assert found.out.endswith(b"}\n") and found.out.count(b"\n") == 1
+        assert found.out.count(b"{") == found.out.count(b"}") > 1000
+    assert cli("trajectory", "show", path).code == 0
+    assert cli("trajectory", "diff", path, path).code == 0
+
+
+def test_a_result_that_cannot_be_written_is_one_sentence(
+    cli: Cli, sound: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pieces(measurement: Measurement) -> Iterator[bytes]:
+        raise RecursionError("too deep")
+        yield b""
+
+    monkeypatch.setattr(Measurement, "pieces", pieces)
+    for words in (("profile", sound), ("compare", sound, sound)):
+        found = cli("trajectory", *words)
+        assert (found.code, found.err.count("\n")) == (2, 1)
+        found.says("a result cannot be written: too deep")
+
+
+def test_flags_of_the_other_command_line_are_taken(cli: Cli, sound: Path) -> None:
+    for words in (("profile", sound), ("validate", sound), ("compare", sound, sound)):
+        found = cli("trajectory", *words, "--summary", "--cumulative")
+        assert (found.code, found.out) == (0, cli("trajectory", *words).out)

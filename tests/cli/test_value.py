@@ -236,3 +236,21 @@ def test_deep_extensions_are_no_trouble(cli: Cli, tmp_path: Path) -> None:
     found = cli("value", "record", "--run", "run-1", path, "--pretty")
     assert found.code == 0
     assert found.out.count(b"\n") == 1
+
+
+def test_the_limit_of_a_file_can_be_chosen(cli: Cli, one: Path) -> None:
+    size = one.stat().st_size
+    for command in ("validate", "summary", "show"):
+        small = ("value", command, "--max-bytes", str(size - 1))
+        words = (2, f"larger than {size - 1:,} bytes", "--max-bytes allows more")
+        cli(*small, one).complains(*words)
+        cli(*small, "-", stdin=one.read_bytes()).complains(*words)
+        assert cli("value", command, "--max-bytes", str(size), one).code == 0
+    cli("value", "record", "--run", "r", "--max-bytes", "9", one).complains(2, "larger than 9")
+
+
+def test_flags_of_the_other_command_line_are_taken(cli: Cli, one: Path) -> None:
+    found = cli("value", "validate", "--summary", "--cumulative", one)
+    assert found.out == cli("value", "validate", one).out and found.code == 0
+    assert cli("value", "summary", "--summary", one).out == cli("value", "summary", one).out
+    assert b"--summary" not in cli("value", "validate", "--help").out

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fabricd.core.mcp.conversation import Conversation
-from fabricd.core.mcp.records import call_record, session_record
+from fabricd.core.mcp.records import call_record, moment, session_record
 from fabricd.daemon.accountant import Accountant
 from fabricd.daemon.health import Health
 from fabricd.store.gateway_logs import folder_of
@@ -22,10 +22,13 @@ from tests.ipc.gateway.wrapped import wrapped
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-def calls(*arguments: Any, mode: Any = "repair") -> bytes:
+AT = 1_790_000_000_000
+
+
+def calls(*arguments: Any, mode: Any = "repair", at: int = AT) -> bytes:
     """The records of calls through the gateway, numbered from 10."""
     events: list[Any] = []
-    talk = Conversation("s", mode, "extended", events.append, lambda: 1_790_000_000_000)
+    talk = Conversation("s", mode, "extended", events.append, lambda: at)
     talk.asked(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
     page = {"tools": [{"name": "t", "inputSchema": SCHEMA}]}
     talk.heard(json.dumps({"jsonrpc": "2.0", "id": 1, "result": page}).encode() + b"\n")
@@ -37,8 +40,13 @@ def calls(*arguments: Any, mode: Any = "repair") -> bytes:
     return b"".join(call_record(each, "s", "projected") for each in events[1:])
 
 
-HEAD = session_record("run-1", 1_790_000_000_000, {"conventions": "extended", "fabricd": "1.2.3"})
+HEAD = session_record("run-1", AT, {"conventions": "extended", "fabricd": "1.2.3"})
 GOOD, BENT = {"n": 1}, {"n": "1"}
+
+
+def turns(*numbers: int, at: int = AT) -> list[str]:
+    """The operations of calls."""
+    return [f"run-1/{number}@{moment(at)}" for number in numbers]
 
 
 class Bench:
@@ -73,7 +81,7 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.mark.asyncio
 async def test_each_repaired_call_has_a_receipt(bench: Bench) -> None:
     bench.log.write_bytes(HEAD + calls(GOOD, BENT, {"n": "x"}))
-    assert await bench.look() == ["run-1/11"]
+    assert await bench.look() == turns(11)
     (receipt,) = load(bench.homes.home).receipts.values()
     assert receipt["mechanism"]["version"] == "1.2.3"
     assert receipt["operation"]["configuration_id"] == "extended"
@@ -89,9 +97,18 @@ async def test_a_log_that_grows_in_any_pieces_is_counted_once(bench: Bench) -> N
         bench.log.write_bytes(whole[:end])
         await (bench.again() if end % 2 else bench.look())
     bench.log.write_bytes(whole)
-    assert await bench.look() == await bench.again() == ["run-1/10", "run-1/12"]
+    assert await bench.look() == await bench.again() == turns(10, 12)
     bench.homes.value_cursors.unlink()
     assert len(await bench.again()) == 2
+
+
+@pytest.mark.asyncio
+async def test_an_id_that_is_used_again_is_another_call(bench: Bench) -> None:
+    later = AT + 1
+    bench.log.write_bytes(HEAD + calls(BENT) + calls(BENT, at=later))
+    assert await bench.look() == await bench.again() == turns(10) + turns(10, at=later)
+    (record,) = load(bench.homes.home).records()
+    assert len(record["value_receipts"]) == 2
 
 
 @pytest.mark.asyncio
@@ -110,7 +127,7 @@ async def test_what_cannot_be_kept_is_said_and_tried_again(bench: Bench) -> None
     await bench.accountant.look()
     assert [ailment.what for ailment in bench.health.ailments] == ["value"]
     place.rmdir()
-    assert await bench.look() == ["run-1/10"] and bench.health.ailments == []
+    assert await bench.look() == turns(10) and bench.health.ailments == []
 
 
 @pytest.mark.asyncio
@@ -118,7 +135,7 @@ async def test_a_log_that_is_gone_leaves_its_receipts(bench: Bench) -> None:
     bench.log.write_bytes(HEAD + calls(BENT))
     await bench.look()
     bench.log.unlink()
-    assert await bench.look() == ["run-1/10"]
+    assert await bench.look() == turns(10)
     assert json.loads(bench.homes.value_cursors.read_bytes()) == {}
 
 

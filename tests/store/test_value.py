@@ -207,3 +207,25 @@ def test_a_killed_writer_leaves_whole_lines(tmp_path: Path) -> None:
     for made in kept.records():
         assert record(tmp_path, made["run"]["id"]) == made
     assert summarize_records(kept.records())["valid"]
+
+
+def test_what_the_ledger_wrote_is_not_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add([receipt()])
+    checked: list[object] = []
+
+    def check(given: object) -> Any:
+        checked.append(given)
+        return check_record(given)
+
+    monkeypatch.setattr(value, "check_record", check)
+    ledger.add([receipt(first="c-2")])
+    assert checked == []
+    # Somebody else's record of the run is no part of ours unless it is valid.
+    path = record_path(tmp_path, "s-1")
+    path.write_bytes(path.read_bytes().replace(b"fabricd", b"Fabricd"))
+    ledger.add([receipt(first="c-3")])
+    ledger.close()
+    assert len(checked) == 1

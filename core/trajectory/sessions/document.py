@@ -81,6 +81,8 @@ class _Operations:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
+        # The last number behind a name: whatever is below it is taken.
+        self._numbers: dict[str, int] = {}
         self._counts: dict[str, int] = {}
         self._cut: dict[tuple[bytes, bytes], str] = {}
 
@@ -100,10 +102,11 @@ class _Operations:
 
     def _name(self, result: Result) -> str:
         base = name = result.call_id or result.tool or "call"
-        again = 1
+        again = self._numbers.get(base, 1)
         while name in self._names:
             again += 1
             name = f"{base}#{again}"
+        self._numbers[base] = again
         self._names.add(name)
         return name
 

@@ -161,3 +161,25 @@ def test_tokens_are_echoed_though_refused() -> None:
     result = measured(value)
     assert result.head["token_measurements"] == 5
     assert found(value) == [("OBJECT_REQUIRED", "/token_measurements")]
+
+
+@pytest.mark.parametrize("disposition", [None, 1, True, 1.0])
+def test_dispositions_that_are_no_texts_can_be_equal(disposition: Any) -> None:
+    event = packet("a")
+    told = {"sufficiency": disposition, "evidence_sufficient": False}
+    event["disposition"], event["validation"] = disposition, {**event["validation"], **told}
+    assert found(trajectory(event)) == [("INVALID_DISPOSITION", "/events/0/disposition")]
+    event["validation"]["sufficiency"] = "x"
+    assert len(found(trajectory(event))) == 2
+    del event["disposition"], event["validation"]["sufficiency"]
+    assert found(trajectory(event)) == [("INVALID_DISPOSITION", "/events/0/disposition")]
+
+
+def test_no_two_objects_are_equal() -> None:
+    event = packet("a")
+    told = {"sufficiency": {}, "evidence_sufficient": False}
+    event["disposition"], event["validation"] = {}, {**event["validation"], **told}
+    assert [code for code, _ in found(trajectory(event))] == [
+        "INVALID_DISPOSITION",
+        "INCOHERENT_VALIDATION_STATE",
+    ]

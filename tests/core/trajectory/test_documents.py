@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from fabricd.core.canonical import by_units, deep_text
 from fabricd.core.documents import BadDocument
-from fabricd.core.identity import NotCanonical
+from fabricd.core.identity import NotCanonical, canonical_text
 from fabricd.core.steps import finish
 from fabricd.core.trajectory.accounts import violations_steps
 from fabricd.core.trajectory.documents import BATCH, NullDocument, WrittenEvents, read_trajectory
@@ -145,3 +146,30 @@ def test_many_batches() -> None:
     events[BATCH + 3]["arm_id"] = "other"
     broken = finish(violations_steps(read_trajectory(written(trajectory(*events)))))
     assert pairs(broken) == [("ARM_IDENTITY_MISMATCH", f"/events/{BATCH + 3}/arm_id")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    "disposition escalation_reasons payload reducer reduction_requires_escalation source "
+    "validation".split(),
+)
+def test_a_raw_event_with_a_null_is_read_natively(name: str) -> None:
+    value = trajectory({**raw("a"), name: None})
+    trajectory_read = read_trajectory(written(value))
+    assert trajectory_read is not None and trajectory_read.events is not None
+    ((event,),) = trajectory_read.events.batches()
+    assert isinstance(event, RawEvent)
+    assert read(written(value)).value() == measured(value).value()
+    assert b"".join(read(written(value)).pieces()) == b"".join(measured(value).pieces())
+
+
+@pytest.mark.parametrize("path", ["source", "validation", "raw_evidence"])
+def test_what_is_passed_through_may_nest_deep(path: str) -> None:
+    event = raw("a")
+    deep: Any = []
+    for _ in range(1900):
+        deep = [deep]
+    event[path] = {**event[path], "locator_present": deep} if path == "raw_evidence" else deep
+    done = measured(trajectory(event, packet("b")))
+    assert done.is_measured
+    assert b"".join(done.pieces()) == canonical_text(done.value()).encode()

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from fabricd.core.trajectory.mutations import BadMetrics, metrics_profile, metrics_ratio
+from fabricd.core.trajectory.mutations import (
+    BadMetrics,
+    metrics_compare,
+    metrics_profile,
+    metrics_ratio,
+)
+from fabricd.core.trajectory.values import ABSENT
 
 
 def test_ratios_at_their_edges() -> None:
@@ -23,6 +29,15 @@ def test_ratios_at_their_edges() -> None:
         {"mutations": None},
         {"mutations": [], "editPayloadBytes": 1},
         {"mutations": [{"cause": "DISCOVERY"}], "editPayloadBytes": 1, "semanticResultBytes": 1},
+        *(
+            {
+                "mutations": [{"cause": "DISCOVERY", "bytes": size}],
+                "editPayloadBytes": 1,
+                "semanticResultBytes": 1,
+            }
+            for size in (None, "5", True, [])
+        ),
+        {"mutations": [], "editPayloadBytes": None, "semanticResultBytes": "1"},
         {"mutations": ["x"], "editPayloadBytes": 1, "semanticResultBytes": 1},
     ],
 )
@@ -34,3 +49,17 @@ def test_metrics_that_are_none(given: Any) -> None:
 def test_an_incorrect_run_is_profiled() -> None:
     given = {"mutations": [], "editPayloadBytes": 0, "semanticResultBytes": 0, "correctness": False}
     assert metrics_profile(given)["correctness"] is False
+
+
+@pytest.mark.parametrize("bad", [None, "1", True, [], {}, ABSENT])
+def test_a_ratio_is_of_numbers(bad: Any) -> None:
+    for given in ((bad, 1), (1, bad), (1, 1, bad)):
+        with pytest.raises(BadMetrics):
+            metrics_ratio(*given)
+
+
+def test_profiles_that_are_none_do_not_compare() -> None:
+    for left, right in ((None, {}), ({"correctness": True}, ABSENT)):
+        with pytest.raises(BadMetrics):
+            metrics_compare(left, right)
+    assert metrics_compare({"correctness": False}, None)["comparable"] is False

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
-from fabricd.core.trajectory.values import ABSENT, count_of, is_true, same, text_of
+from fabricd.core.trajectory.values import ABSENT, count_of, is_true, number_of, same, text_of
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,24 @@ def test_texts(value: Any, text: str) -> None:
 def test_truth() -> None:
     assert [is_true(value) for value in ([], {}, "x", 1, True)] == [True] * 5
     assert [is_true(value) for value in (ABSENT, None, "", 0, -0.0, False)] == [False] * 6
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("0x1F", 31.0),
+        (" 0XfF\n", 255.0),
+        ("0o17", 15.0),
+        ("0B101", 5.0),
+        ("0x" + "f" * 400, math.inf),
+        ("+Infinity", math.inf),
+        ("-Infinity", -math.inf),
+        ("-0x1", None),
+        ("0x", None),
+        ("0b2", None),
+        ("0x1_0", None),
+        ("infinity", None),
+    ],
+)
+def test_numbers_as_a_loose_comparison_reads_them(written: str, number: float | None) -> None:
+    assert number_of(written) == number

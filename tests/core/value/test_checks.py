@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from fabricd.core.value.ingestion import ingest_receipts
-from fabricd.core.value.receipt import InvalidReceipt, receipt_identity, validate_receipt
+from fabricd.core.value.receipt import (
+    InvalidReceipt,
+    receipt_identity,
+    semantic_receipt,
+    validate_receipt,
+)
 from fabricd.core.value.record import InvalidRecord, check_record, record_identity
 from fabricd.core.value.summary import summarize_record, summarize_records
 from fabricd.core.value.times import is_time
@@ -114,3 +119,9 @@ def test_unbound_receipts_that_are_alike_collide_across_runs() -> None:
 )
 def test_times(text: Any, fits: bool) -> None:
     assert is_time(text) is fits
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 7])
+def test_what_is_no_object_is_no_receipt_without_its_time(value: object) -> None:
+    with pytest.raises(InvalidReceipt):
+        semantic_receipt(value)

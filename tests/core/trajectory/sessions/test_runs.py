@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 from fabricd.core.sessions.lines import read_lines, read_open_end
 from fabricd.core.sessions.records import Tail
 from fabricd.core.steps import finish
+from fabricd.core.trajectory.sessions.document import _Operations
 from fabricd.core.trajectory.sessions.joining import NoRun, Run, Source, run_of
 from fabricd.core.trajectory.sessions.limitations import limitations
 from fabricd.core.trajectory.sessions.matching import new_log
 from fabricd.core.trajectory.sessions.reading import Unread, read_document, reader_for
+from fabricd.core.trajectory.sessions.results import Result, measured
 from tests.core.trajectory.sessions.test_agents import LONG
 from tests.core.trajectory.sessions.written import (
     agreed,
@@ -209,3 +212,15 @@ def test_agents_without_such_logs() -> None:
         reader_for("opencode", new_log("opencode"))
     with pytest.raises(Unread):
         read_document("pi", b"{}", new_log("pi"))
+
+
+def test_a_call_id_that_repeats_is_numbered_on() -> None:
+    operations = _Operations()
+    ids = ["a", "a", "a#2", "a", "a#2", "a"]
+    made = [Result(call, "t", b"", "s", number, measured("x")) for number, call in enumerate(ids)]
+    names = [operations.told(result).operation for result in made]
+    assert names == ["a", "a#2", "a#2#2", "a#3", "a#2#3", "a#4"]
+    start = time.monotonic()
+    for number in range(20_000):
+        operations.told(Result("b", "t", b"", "s", number, measured("x")))
+    assert time.monotonic() - start < 5
