@@ -4,7 +4,6 @@ Plans of version 2 name places in the schema (`at`) where the classic ones name 
 """
 
 from fabricd.core.normalform.extended.apply import ExtendedNormalizer
-
 from fabricd.core.normalform.extended.plan import (
     CountedRule,
     ExtendedPlan,
