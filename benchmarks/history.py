@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -105,8 +106,10 @@ def history(folder: Path) -> list[Figure]:
     seconds = least(lambda: process_cpu([*one, str(logs)], env)) - bare
     plain = _plain(next(logs.rglob("*.jsonl")))
     two = _report("--processes", "2", "--path", str(many))
-    alone = least(lambda: process_wall([*one, str(many)], env), 3)
-    shared = least(lambda: process_wall(two, env), 3)
+    # In turns: a slow stretch of the machine slows both.
+    pairs = [(process_wall(two, env), process_wall([*one, str(many)], env)) for _ in range(5)]
+    shared = statistics.median(together / alone for together, alone in pairs)
+    alone = min(alone for _, alone in pairs)
     memory = peak([*one, str(many)], env)
     homes = clean_env(FABRICD_HOME=str(folder / "home"), CLAUDE_CONFIG_DIR=str(folder / "claude"))
     (folder / "claude").mkdir()
@@ -118,7 +121,7 @@ def history(folder: Path) -> list[Figure]:
     gain = f"{_ENOUGH >> 20} MiB of copies: {alone:.2f} s alone"
     return [
         Figure("first report of a history", rate, "MB/s of CPU", 250, True, baseline),
-        Figure("its wall time with 2 processes", shared / alone, "of one", 0.6, False, gain),
+        Figure("its wall time with 2 processes", shared, "of one", 0.6, False, gain),
         Figure("its peak memory", memory, "MiB", 250),
         Figure("second report", again, "s", 0.5, False, f"the first: {first:.2f} s"),
     ]
