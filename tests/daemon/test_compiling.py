@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from fabricd.core.normalform.apply import Applied, Normalizer
-from fabricd.core.normalform.extended.derive import proves_extended
+from fabricd.core.normalform.extended.derive import derive_extended
 from fabricd.store import normal_forms, surfaces
 from fabricd.store.durable import Loaded
 from tests.daemon.bench import Bench, lines
@@ -103,7 +103,10 @@ async def test_the_extended_plans_are_kept_beside_the_artifact(bench: Bench) -> 
             surface = surfaces.load(bench.homes.surface)
             assert isinstance(surface, Loaded)
             assert forms.surface_digest == surface.value.digest
-            assert all(proves_extended(p, surface.value.schema_of()[p.ref]) for p in forms.plans)
+            assert all(
+                derive_extended(p.ref, surface.value.schema_of()[p.ref]).plan == p
+                for p in forms.plans
+            )
         case other:
             raise AssertionError(other)
     before = os.stat(bench.homes.normal_forms)

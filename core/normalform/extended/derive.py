@@ -74,8 +74,3 @@ def derive_extended_steps(actions: Iterable[Action]) -> Steps[list[ExtendedDeriv
         found.append(structs.replace(derived, validator=None, walk=None))
         yield
     return found
-
-
-def proves_extended(plan: ExtendedPlan, schema: object) -> bool:
-    """Whether a plan equals its re-derivation from the live schema: a digest alone is no proof."""
-    return derive_extended(plan.ref, schema).plan == plan
