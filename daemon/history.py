@@ -5,14 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,8 @@ import msgspec
 
 from fabricd.core.history.calls import CallTable, Losses
 from fabricd.core.history.judging import Judge, Snapshot
-from fabricd.core.history.summary import Wanted, agents_steps
-from fabricd.core.steps import finish
+from fabricd.core.history.summary import Wanted, by_agent, told
+from fabricd.daemon.summing import may_fork, sums_of
 from fabricd.store import history
 from fabricd.store.compressed import read_compressed
 from fabricd.store.durable import Damaged, Loaded, Missing, shown
@@ -237,8 +235,8 @@ def _read_shared(
     What a process was reading when it was killed is read here.
     """
     batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)))
-    # A copy of this process starts at once; with threads in it, or on macOS, it would not be safe.
-    is_safe = sys.platform == "linux" and threading.active_count() == 1
+    # A copy of this process starts at once.
+    is_safe = may_fork()
     executor = ProcessPoolExecutor(
         min(processes, len(batches)),
         multiprocessing.get_context("fork" if is_safe else "spawn"),
@@ -282,11 +280,6 @@ def _batches(jobs: Iterable[_Job]) -> list[list[_Job]]:
     return batches
 
 
-def local_day(at: int) -> date:
-    """The day of a moment in the user's zone."""
-    return datetime.fromtimestamp(at / 1000).date()
-
-
 def losses_value(losses: Losses) -> dict[str, int]:
     """What was lost, for people's programs."""
     return {
@@ -302,11 +295,16 @@ def tables_of(found: Read) -> list[CallTable]:
     return [found.logs[path].shown for path in sorted(found.logs)]
 
 
-def agents_value(found: Read, wanted: Wanted) -> dict[str, Any]:
-    """The members `agents`, `skipped` and `losses` of a report."""
-    agents, losses = finish(agents_steps(tables_of(found), wanted, local_day))
+def agents_value(found: Read, wanted: Wanted, processes: int = 1) -> dict[str, Any]:
+    """The members `agents`, `skipped` and `losses` of a report.
+
+    Args:
+        processes: how many may add up, where there is much.
+    """
+    tables, losses = by_agent(tables_of(found), wanted)
+    sums = sums_of(tables, wanted, processes)
     return {
-        "agents": agents,
+        "agents": told((sums[agent] for agent in tables), wanted),
         "skipped": [{"path": skip.path, "reason": skip.reason} for skip in found.skipped],
         "losses": losses_value(losses),
     }
