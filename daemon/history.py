@@ -32,6 +32,7 @@ Progress = Callable[[int], None]
 # Less is read sooner than a second process has started.
 _WORTH_SHARING = 96 * 1024 * 1024
 _BATCH = 8 * 1024 * 1024
+_LEAST_BATCH = 1024 * 1024
 MAX_PROCESSES = 4
 _A_LOOK_SECONDS = 0.5
 
@@ -234,7 +235,7 @@ def _read_shared(
 
     What a process was reading when it was killed is read here.
     """
-    batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)))
+    batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)), processes)
     # A copy of this process starts at once.
     is_safe = may_fork()
     executor = ProcessPoolExecutor(
@@ -268,15 +269,18 @@ def _outcomes(
     return [each if isinstance(each, str) else _KEPT.decode(each) for each in found]
 
 
-def _batches(jobs: Iterable[_Job]) -> list[list[_Job]]:
+def _batches(jobs: Sequence[_Job], processes: int) -> list[list[_Job]]:
+    """The files in the order given; towards the end in less and less, so that all end at once."""
     batches: list[list[_Job]] = [[]]
-    size = 0
+    size, left = 0, sum(job.size for job in jobs)
     for job in jobs:
-        if size and size + job.size > _BATCH:
+        enough = min(_BATCH, max(_LEAST_BATCH, left // (4 * processes)))
+        if size and size + job.size > enough:
             batches.append([])
             size = 0
         batches[-1].append(job)
         size += job.size
+        left -= job.size
     return batches
 
 
