@@ -93,6 +93,10 @@ def per_call(function: Callable[[], object], calls: int = 20_000, rounds: int = 
 
 
 def clean_env(**more: str) -> dict[str, str]:
-    """The environment without anything of ours, plus what is given."""
+    """The environment without anything of ours, plus what is given.
+
+    Modules are kept compiled, as an installed package has them.
+    """
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("FABRICD_", "XDG_", "PI_"))}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return {**kept, **more}

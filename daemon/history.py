@@ -5,14 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,8 @@ import msgspec
 
 from fabricd.core.history.calls import CallTable, Losses
 from fabricd.core.history.judging import Judge, Snapshot
-from fabricd.core.history.summary import Wanted, agents_steps
-from fabricd.core.steps import finish
+from fabricd.core.history.summary import Wanted, by_agent, told
+from fabricd.daemon.summing import may_fork, sums_of
 from fabricd.store import history
 from fabricd.store.compressed import read_compressed
 from fabricd.store.durable import Damaged, Loaded, Missing, shown
@@ -34,8 +32,11 @@ Progress = Callable[[int], None]
 # Less is read sooner than a second process has started.
 _WORTH_SHARING = 96 * 1024 * 1024
 _BATCH = 8 * 1024 * 1024
+_LEAST_BATCH = 1024 * 1024
 MAX_PROCESSES = 4
 _A_LOOK_SECONDS = 0.5
+# The greatest that an allocator learns from.
+_LEARNED = 31 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def read(
         snapshots: those that `judge` judges by: another process builds a judge of its own.
         processes: how many may read, where there is enough to read.
     """
+    _keep_freed()
     jobs = _jobs(stores.files, kept)
     waiting = {job.path for job in jobs}
     logs = {f.path: kept[f.path] for f in stores.files if f.path not in waiting}
@@ -104,6 +106,15 @@ def read(
             skipped.append(Skipped(shown(job.path), outcome))
     is_new = _read_stores(stores, kept, judge, logs, skipped) or is_new
     return Read(logs, tuple(sorted(skipped, key=lambda skip: skip.path)), is_new)
+
+
+def _keep_freed() -> None:
+    """Have the allocator keep what is freed, instead of giving it back and asking for it anew.
+
+    The C library learns from the greatest block that was freed, also if nobody had touched it. Else
+    the pages of every piece that is read are faulted in again.
+    """
+    bytes(_LEARNED)
 
 
 def _present(stores: Stores) -> set[bytes]:
@@ -198,6 +209,7 @@ def _start_worker(snapshots: Sequence[Snapshot], parent: int) -> None:
     global _worker_judge
     # Ctrl-C reaches the whole group: the parent alone decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _keep_freed()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _worker_judge = Judge(snapshots)
 
@@ -236,9 +248,9 @@ def _read_shared(
 
     What a process was reading when it was killed is read here.
     """
-    batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)))
-    # A copy of this process starts at once; with threads in it, or on macOS, it would not be safe.
-    is_safe = sys.platform == "linux" and threading.active_count() == 1
+    batches = _batches(sorted(jobs, key=lambda job: (-job.size, job.path)), processes)
+    # A copy of this process starts at once.
+    is_safe = may_fork()
     executor = ProcessPoolExecutor(
         min(processes, len(batches)),
         multiprocessing.get_context("fork" if is_safe else "spawn"),
@@ -270,21 +282,19 @@ def _outcomes(
     return [each if isinstance(each, str) else _KEPT.decode(each) for each in found]
 
 
-def _batches(jobs: Iterable[_Job]) -> list[list[_Job]]:
+def _batches(jobs: Sequence[_Job], processes: int) -> list[list[_Job]]:
+    """The files in the order given; towards the end in less and less, so that all end at once."""
     batches: list[list[_Job]] = [[]]
-    size = 0
+    size, left = 0, sum(job.size for job in jobs)
     for job in jobs:
-        if size and size + job.size > _BATCH:
+        enough = min(_BATCH, max(_LEAST_BATCH, left // (4 * processes)))
+        if size and size + job.size > enough:
             batches.append([])
             size = 0
         batches[-1].append(job)
         size += job.size
+        left -= job.size
     return batches
-
-
-def local_day(at: int) -> date:
-    """The day of a moment in the user's zone."""
-    return datetime.fromtimestamp(at / 1000).date()
 
 
 def losses_value(losses: Losses) -> dict[str, int]:
@@ -302,11 +312,16 @@ def tables_of(found: Read) -> list[CallTable]:
     return [found.logs[path].shown for path in sorted(found.logs)]
 
 
-def agents_value(found: Read, wanted: Wanted) -> dict[str, Any]:
-    """The members `agents`, `skipped` and `losses` of a report."""
-    agents, losses = finish(agents_steps(tables_of(found), wanted, local_day))
+def agents_value(found: Read, wanted: Wanted, processes: int = 1) -> dict[str, Any]:
+    """The members `agents`, `skipped` and `losses` of a report.
+
+    Args:
+        processes: how many may add up, where there is much.
+    """
+    tables, losses = by_agent(tables_of(found), wanted)
+    sums = sums_of(tables, wanted, processes)
     return {
-        "agents": agents,
+        "agents": told((sums[agent] for agent in tables), wanted),
         "skipped": [{"path": skip.path, "reason": skip.reason} for skip in found.skipped],
         "losses": losses_value(losses),
     }

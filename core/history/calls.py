@@ -128,7 +128,7 @@ def key_of(agent: str, call_id: str, tool: str, arguments: bytes) -> bytes:
     Args:
         arguments: their canonical text, or what the model wrote instead of JSON.
     """
-    head = "\0".join((agent, call_id, tool, "")).encode("utf-8", "surrogatepass")
+    head = f"{agent}\0{call_id}\0{tool}\0".encode("utf-8", "surrogatepass")
     return blake2b(head + arguments, digest_size=KEY_BYTES).digest()
 
 

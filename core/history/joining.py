@@ -224,10 +224,21 @@ def _keep(
 
 
 def _is_earlier(row: Row, table: CallTable, kept: _Kept) -> bool:
-    at, other = row.at, kept.row.at
-    if at != other and UNDATED not in (at, other):
-        return at < other
-    return _age(row, table) < _age(kept.row, kept.table)
+    before = kept.row
+    if row.at != before.at and UNDATED not in (row.at, before.at):
+        return row.at < before.at
+    names, others = table.names, kept.table.names
+    # Most copies are exact: those are seen without making their ages.
+    if (
+        row.at == before.at
+        and names[row.session] == others[before.session]
+        and names[row.model] == others[before.model]
+        and names[row.project] == others[before.project]
+        and row.verdict == before.verdict
+        and row.kinds == before.kinds
+    ):
+        return False
+    return _age(row, table) < _age(before, kept.table)
 
 
 def _mark_retries(table: CallTable, chain: Sequence[_Kept | None]) -> Steps[None]:

@@ -109,11 +109,13 @@ class _Tool:
 
     def judged(self, args: object) -> tuple[int, int, bool]:
         """Verdict, kinds of malformation, and whether a normal form makes it valid."""
-        validator = self._compiled()
-        if validator is None or not is_object(self._schema):
+        validator = self._validator if self._is_compiled else self._compiled()
+        if validator is None:
             return NO_SCHEMA, 0, False
         if validator.accepts(args):
             return VALID, 0, False
+        if not is_object(self._schema):
+            return NO_SCHEMA, 0, False
         return INVALID, malformations(self._schema, validator, args), self._repairs(args)
 
     def _compiled(self) -> Validator | None:
@@ -134,10 +136,14 @@ class _Tool:
 
 
 class _Known(Struct, frozen=True):
-    """The schemas of a tool that judge calls of an agent version: at any time, and at some."""
+    """The schemas of a tool that judge calls of an agent version: at any time, and at some.
+
+    Attributes:
+        at_times: from when and until when a schema does so, both included, and the schema.
+    """
 
     always: tuple[_Tool, ...]
-    at_times: tuple[tuple[Snapshot, _Tool], ...]
+    at_times: tuple[tuple[int, int, _Tool], ...]
 
 
 class Judge:
@@ -162,15 +168,17 @@ class Judge:
         """Write into a row what the schema of its time says of its arguments."""
         row.verdict, row.kinds, row.repairable = NO_SCHEMA, 0, False
         known = self._by_version.get((agent, tool, version)) or self._known(agent, tool, version)
-        tools = known.always
-        if known.at_times:
-            at_times = (found for snapshot, found in known.at_times if _has_seen(snapshot, row.at))
-            tools = (*tools, *at_times)
-        if not tools:
-            if self._is_uncovered(agent, tool, version, row.at):
-                self.undeclared(row)
-            return
-        row.verdict, row.kinds, row.repairable = _together([each.judged(args) for each in tools])
+        tools, at = known.always, row.at
+        if known.at_times and at != UNDATED:
+            seen = [found for first, last, found in known.at_times if first <= at <= last]
+            tools = (*tools, *seen)
+        if len(tools) == 1:
+            row.verdict, row.kinds, row.repairable = tools[0].judged(args)
+        elif tools:
+            found = [each.judged(args) for each in tools]
+            row.verdict, row.kinds, row.repairable = _together(found)
+        elif agent in self._covering and self._is_uncovered(agent, tool, version, at):
+            self.undeclared(row)
 
     def _known(self, agent: str, tool: str, version: str) -> _Known:
         found = self._tools.get((agent, tool), ())
@@ -179,7 +187,11 @@ class Judge:
             for snapshot, schema in found
             if _goes_by_version(snapshot, version) and _has_version(snapshot, version)
         ]
-        at_times = [each for each in found if not _goes_by_version(each[0], version)]
+        at_times = [
+            (*snapshot.seen, schema)
+            for snapshot, schema in found
+            if not _goes_by_version(snapshot, version) and snapshot.seen is not None
+        ]
         known = _Known(tuple(always), tuple(at_times))
         if len(self._by_version) < _REMEMBERED:
             self._by_version[agent, tool, version] = known

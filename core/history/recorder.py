@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from fabricd.core.canonical import text, utf8
-from fabricd.core.entropy.fingerprint import signature
+from fabricd.core.entropy.fingerprint import has_containers, signature
 from fabricd.core.history.calls import (
     UNDATED,
     UNKNOWN,
@@ -34,7 +34,7 @@ END_OF_TIME = 253_402_128_000_000
 _WEAK_IDS = frozenset({"", "REDACTED"})
 
 
-class Arguments(Struct, frozen=True):
+class Arguments(Struct, frozen=True, gc=False):
     """What a model sent: the value where it was JSON, and the text that identifies it.
 
     `is_whole` says that the log holds all of it: what was cut off is judged by nobody.
@@ -75,13 +75,26 @@ def milliseconds(time: object) -> int:
     return at if 0 <= at < END_OF_TIME else UNDATED
 
 
+class _Positions(dict[str, int]):
+    """Where texts stand among the names of a table; a text that is asked for is entered."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__({name: index for index, name in enumerate(names)})
+        self._names = names
+
+    def __missing__(self, text: str) -> int:
+        position = self[text] = len(self._names)
+        self._names.append(text)
+        return position
+
+
 class Recorder:
     """Enters what an adapter reads into a table. It keeps nothing that the table does not."""
 
     def __init__(self, table: CallTable, judge: Judge) -> None:
         self.table = table
         self._judge = judge
-        self._positions = {name: index for index, name in enumerate(table.names)}
+        self._positions = _Positions(table.names)
         self._read: OrderedDict[bytes, Arguments] = OrderedDict()
 
     @property
@@ -91,11 +104,7 @@ class Recorder:
 
     def name(self, text: str) -> int:
         """The position of a text in the table."""
-        found = self._positions.get(text)
-        if found is None:
-            found = self._positions[text] = len(self.table.names)
-            self.table.names.append(text)
-        return found
+        return self._positions[text]
 
     def session(self, session: str, parent: str | None = None) -> None:
         """Enter a session that the log names, and the session it was forked from."""
@@ -133,15 +142,17 @@ class Recorder:
             is_weak: the id says little: the session joins the key.
             expects: a result with the same id follows; else `settle` says how the call ended.
         """
-        base = key = key_of(self.table.agent, call_id, tool, arguments.identity)
+        table, positions = self.table, self._positions
+        base = key = key_of(table.agent, call_id, tool, arguments.identity)
         is_weak = is_weak or call_id in _WEAK_IDS
         if is_weak:
             key = within(base, session)
-        table = self.table
         row = table.calls.get(key)
-        names = (self.name(session), self.name(model), self.name(project))
+        names = (positions[session], positions[model], positions[project])
         if row is None:
-            row = self._new(tool, arguments, names, at, version, ident_of(call_id))
+            place, shape = positions[tool], positions[_shape(arguments)]
+            row = Row(place, *names, shape, at, ident_of(call_id))
+            self._judge_row(row, tool, arguments, version)
             table.calls[key] = row
             if is_weak:
                 row.weak = True
@@ -181,8 +192,10 @@ class Recorder:
     def settle(self, key: bytes, outcome: int, is_answer: bool = True) -> None:
         """Say how a call ended; of several outcomes the greatest stands."""
         row = self.table.calls[key]
-        row.outcome = max(outcome, row.outcome)
-        row.answered = row.answered or is_answer
+        if outcome > row.outcome:
+            row.outcome = outcome
+        if is_answer:
+            row.answered = True
 
     def _orphan(self, call_id: str, outcome: int, is_answer: bool) -> None:
         orphans, ident = self.table.orphans, ident_of(call_id)
@@ -205,21 +218,6 @@ class Recorder:
         row = self.table.calls[key]
         row.verdict, row.kinds = verdict, kinds
         row.repairable, row.repaired = is_repairable, is_repaired
-
-    def _new(
-        self,
-        tool: str,
-        arguments: Arguments,
-        names: tuple[int, int, int],
-        at: int,
-        version: str,
-        ident: int,
-    ) -> Row:
-        session, model, project = names
-        shape = _shape(arguments)
-        row = Row(self.name(tool), session, model, project, self.name(shape), at, ident)
-        self._judge_row(row, tool, arguments, version)
-        return row
 
     def _judge_row(self, row: Row, tool: str, arguments: Arguments, version: str) -> None:
         if not arguments.is_whole:
@@ -248,9 +246,10 @@ def _is_before(left: tuple[int, str], right: tuple[int, str]) -> bool:
 
 
 def _shape(arguments: Arguments) -> str:
-    if not is_object(arguments.value):
+    value = arguments.value
+    if not is_object(value):
         return "?"
-    shape = signature(arguments.value)
+    shape = signature(value)
     if not shape.isascii():
         # Half a pair of surrogates has no encoding in a checkpoint.
         shape = shape.encode("utf-8", "replace").decode()
@@ -258,11 +257,13 @@ def _shape(arguments: Arguments) -> str:
 
 
 def _arguments(raw: bytes) -> Arguments:
-    if deeper_than(raw, ARGUMENT_LEVELS):
-        return Arguments(None, raw, False)
     try:
         value = _value(raw)
-    except Malformed:
+    except (Malformed, RecursionError):
+        return Arguments(None, raw, False)
+    # What holds nothing that nests is seen at once; else its text is looked through.
+    is_flat = is_object(value) and not has_containers(value)
+    if not is_flat and deeper_than(raw, ARGUMENT_LEVELS):
         return Arguments(None, raw, False)
     return Arguments(value, _identity(value, raw))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import sha256
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
@@ -33,6 +35,9 @@ DayOf = Callable[[int], date]
 
 # No zone's midnight falls inside a quarter of an hour.
 _STRETCH = 15 * 60 * 1000
+_ERRORS = (FAILED, TIMED_OUT)
+_REFUSING = (INVALID, UNDECLARED)
+_Kind: TypeAlias = tuple[str, str, str, int, int, int, bool, bool, bool]
 
 
 class Wanted(Struct, frozen=True):
@@ -96,17 +101,20 @@ class _Alike(Struct, frozen=True, gc=False):
     @property
     def is_error(self) -> bool:
         """Whether they failed or ran out of time."""
-        return self.outcome in (FAILED, TIMED_OUT)
+        return self.outcome in _ERRORS
 
     @property
     def is_invalid(self) -> bool:
         """Whether the schema of their time rejects them."""
-        return self.verdict in (INVALID, UNDECLARED)
+        return self.verdict in _REFUSING
 
     @property
     def is_rejected(self) -> bool:
         """Whether they ended in a typed failure that the schema of their time explains."""
         return self.outcome == FAILED and self.is_invalid
+
+
+_KIND: Callable[[Call], _Kind] = attrgetter(*_Alike.__struct_fields__)
 
 
 class Tally(Struct, gc=False):
@@ -132,7 +140,13 @@ class Tally(Struct, gc=False):
 
 
 class _Sums(Struct):
-    """Everything that is counted of one agent; `stretches` are quarters of an hour."""
+    """Everything that is counted of one agent.
+
+    Attributes:
+        alike: calls by what `_Alike` holds.
+        stretches: calls by quarters of an hour.
+        failures: errors by quarters of an hour, and whether they were refused.
+    """
 
     total: Tally = field(default_factory=Tally)
     outcomes: dict[int, int] = field(default_factory=dict[int, int])
@@ -149,50 +163,41 @@ class _Sums(Struct):
     weeks: dict[date, Tally] = field(default_factory=dict[date, Tally])
     sessions: set[str] = field(default_factory=set[str])
     files: set[int] = field(default_factory=set[int])
-    alike: dict[_Alike, int] = field(default_factory=dict[_Alike, int])
-    stretches: dict[int, Tally] = field(default_factory=dict[int, Tally])
+    alike: Counter[_Kind] = field(default_factory=Counter[_Kind])
+    stretches: Counter[int] = field(default_factory=Counter[int])
+    failures: Counter[tuple[int, bool]] = field(default_factory=Counter[tuple[int, bool]])
 
-    def add(self, call: Call) -> None:
-        """Count a call. Most that is said of it is counted by `settle`, with others of its kind."""
-        key = _Alike(
-            call.tool,
-            call.model,
-            call.project,
-            call.outcome,
-            call.verdict,
-            call.kinds,
-            call.repairable,
-            call.is_retry,
-            call.repaired,
+    def add(self, calls: Sequence[Call]) -> None:
+        """Count calls. Most that is said of them is counted by `settle`, with others of a kind."""
+        # Counted by what goes through them in one go: there may be hundreds of thousands.
+        self.alike.update(map(_KIND, calls))
+        self.stretches.update(call.at // _STRETCH for call in calls)
+        self.failures.update(
+            (call.at // _STRETCH, call.outcome == FAILED and call.verdict in _REFUSING)
+            for call in calls
+            if call.outcome in _ERRORS
         )
-        self.alike[key] = self.alike.get(key, 0) + 1
-        stretch = self.stretches.get(call.at // _STRETCH)
-        if stretch is None:
-            stretch = self.stretches[call.at // _STRETCH] = Tally()
-        stretch.calls += 1
-        if call.outcome in (FAILED, TIMED_OUT):
-            stretch.errors += 1
-            stretch.rejected += key.is_rejected
-        self.results += call.answered
-        self.recorded += call.recorded
-        self.refused += call.refused
-        self.churn += call.churn
-        self.sessions.add(call.session)
-        self.files.update(call.files)
+        self.results += sum(call.answered for call in calls)
+        self.recorded += sum(call.recorded for call in calls)
+        self.refused += sum(call.refused for call in calls)
+        self.churn += sum(call.churn for call in calls)
+        self.sessions.update(call.session for call in calls)
+        self.files.update(*(call.files for call in calls))
 
     def settle(self, day_of: DayOf) -> None:
         """Enter the calls that count alike, each kind once."""
-        for alike, times in self.alike.items():
-            self._enter(alike, times)
-        for stretch, tally in self.stretches.items():
+        for kind, times in self.alike.items():
+            self._enter(_Alike(*kind), times)
+        for stretch, calls in self.stretches.items():
             if stretch == UNDATED:
-                self.undated = tally.calls
+                self.undated = calls
             else:
                 day = day_of(stretch * _STRETCH)
                 week = self.weeks.setdefault(day - timedelta(days=day.weekday()), Tally())
-                week.calls += tally.calls
-                week.errors += tally.errors
-                week.rejected += tally.rejected
+                rejected = self.failures[stretch, True]
+                week.calls += calls
+                week.errors += self.failures[stretch, False] + rejected
+                week.rejected += rejected
 
     def _enter(self, alike: _Alike, times: int) -> None:
         self.total.add(alike, times)
@@ -215,11 +220,10 @@ def agent_steps(
     """What a report says of one agent, from the tables of all its logs."""
     calls = yield from join_steps(tables)
     sums = _Sums()
-    for index, call in enumerate(calls):
-        if wanted.takes(call):
-            sums.add(call)
-        if index % OPERATIONS == OPERATIONS - 1:
-            yield
+    for start in range(0, len(calls), OPERATIONS):
+        some = calls[start : start + OPERATIONS]
+        sums.add(some if wanted.is_everything else [call for call in some if wanted.takes(call)])
+        yield
     sums.settle(day_of)
     if wanted.is_everything:
         sums.files = set(range(len(tables)))
@@ -293,20 +297,30 @@ def _ranked(tallies: Mapping[str, Tally]) -> list[tuple[str, Tally]]:
     return sorted(tallies.items(), key=lambda pair: (-pair[1].calls, utf16_key(pair[0])))
 
 
+def by_agent(
+    tables: Iterable[CallTable], wanted: Wanted
+) -> tuple[dict[AgentName, list[CallTable]], Losses]:
+    """The tables of each agent that a report is about, in a fixed order, and what was lost."""
+    found: dict[AgentName, list[CallTable]] = {agent: [] for agent in AGENTS}
+    losses = Losses()
+    for table in tables:
+        if not wanted.agents or table.agent in wanted.agents:
+            found[table.agent].append(table)
+            losses.add(table.losses)
+    return {agent: each for agent, each in found.items() if each}, losses
+
+
+def told(values: Iterable[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
+    """The agents that a report tells of: those of which nothing was asked for are left out."""
+    return [value for value in values if value["calls"] or wanted.is_everything]
+
+
 def agents_steps(
     tables: Iterable[CallTable], wanted: Wanted, day_of: DayOf
 ) -> Steps[tuple[list[dict[str, Any]], Losses]]:
     """What a report says of every agent that has logs, in a fixed order, and what was lost."""
-    by_agent: dict[str, list[CallTable]] = {}
-    losses = Losses()
-    for table in tables:
-        if not wanted.agents or table.agent in wanted.agents:
-            by_agent.setdefault(table.agent, []).append(table)
-            losses.add(table.losses)
-    found: list[dict[str, Any]] = []
-    for agent in AGENTS:
-        if agent in by_agent:
-            value = yield from agent_steps(agent, by_agent[agent], wanted, day_of)
-            if value["calls"] or wanted.is_everything:
-                found.append(value)
-    return found, losses
+    agents, losses = by_agent(tables, wanted)
+    values: list[dict[str, Any]] = []
+    for agent, each in agents.items():
+        values.append((yield from agent_steps(agent, each, wanted, day_of)))
+    return told(values, wanted), losses

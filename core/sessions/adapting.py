@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -57,11 +58,43 @@ class TypedAdapter(ABC, Generic[T]):
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
             found = struct_of(self._decoder, record)
         if found is not None:
-            self._read(found, record)
+            self.enter(found, record, 0, len(record))
+
+    def take_lines(self, data: bytes, start: int, ends: Sequence[int]) -> Iterator[bytes] | None:
+        """Read many lines at once; None, and nothing is read, where that cannot be.
+
+        Args:
+            start: where the first line starts in `data`.
+            ends: where each line ends. No record goes on over the end of one.
+
+        Returns:
+            The lines of which something is malformed that was no matter to the decoder, each when
+            it has been reached: reading goes on as they are asked for.
+        """
+        try:
+            found = self._decoder.decode_lines(memoryview(data)[start : ends[-1]])
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            return None
+        return self._enter_all(found, data, start, ends) if len(found) == len(ends) else None
+
+    def _enter_all(
+        self, found: Sequence[T], data: bytes, start: int, ends: Sequence[int]
+    ) -> Iterator[bytes]:
+        enter = self.enter
+        for record, end in zip(found, ends, strict=True):
+            try:
+                enter(record, data, start, end)
+            except Malformed:
+                yield data[start:end]
+            start = end + 1
 
     @abstractmethod
-    def _read(self, found: T, record: bytes) -> None:
-        """Enter what a record says."""
+    def enter(self, found: T, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says that is `data[start:end]`.
+
+        Raises:
+            Malformed: something in it is no JSON.
+        """
 
 
 def text_of(value: object) -> str:

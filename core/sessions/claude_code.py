@@ -31,21 +31,21 @@ class _Item(Struct, frozen=True, gc=False):
     is_error: Any = None
 
 
-class _Message(Struct, frozen=True):
+class _Message(Struct, frozen=True, gc=False):
     model: Any = None
     content: list[_Item | _Other] | dict[str, Any] | str | float | bool | None = None
 
 
-class _Nested(Struct, frozen=True):
+class _Nested(Struct, frozen=True, gc=False):
     timestamp: Any = None
     message: _Message | _Other = None
 
 
-class _Progress(Struct, frozen=True):
+class _Progress(Struct, frozen=True, gc=False):
     message: _Nested | _Other = None
 
 
-class _Row(Struct, frozen=True, rename="camel"):
+class _Row(Struct, frozen=True, gc=False, rename="camel"):
     session_id: Any = None
     cwd: Any = None
     version: Any = None
@@ -55,11 +55,11 @@ class _Row(Struct, frozen=True, rename="camel"):
     data: _Progress | _Other = None
 
 
-class _Interruption(Struct, frozen=True):
+class _Interruption(Struct, frozen=True, gc=False):
     interrupted: Any = None
 
 
-class _Unparsed(Struct, frozen=True, rename={"tool_input": "__unparsedToolInput"}):
+class _Unparsed(Struct, frozen=True, gc=False, rename={"tool_input": "__unparsedToolInput"}):
     tool_input: Any = None
 
 
@@ -74,9 +74,9 @@ class ClaudeCode(TypedAdapter[_Row]):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, _ROW)
 
-    def _read(self, found: _Row, record: bytes) -> None:
-        session = text_of(found.session_id)
-        if session and not self._recorder.table.sessions:
+    def enter(self, found: _Row, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says."""
+        if not self._recorder.table.sessions and (session := text_of(found.session_id)):
             self._recorder.session(session)
         if isinstance(found.message, _Message):
             self._message(found, found.message, found.timestamp)

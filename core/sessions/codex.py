@@ -42,7 +42,7 @@ _OUTPUTS = frozenset(
 )
 
 
-class _Payload(Struct, frozen=True):
+class _Payload(Struct, frozen=True, gc=False):
     """The members of every payload that is looked at; each is checked on use."""
 
     type: Any = None
@@ -62,13 +62,13 @@ class _Payload(Struct, frozen=True):
     result: Raw | UnsetType = UNSET
 
 
-class _Line(Struct, frozen=True):
+class _Line(Struct, frozen=True, gc=False):
     type: Any = None
     timestamp: Any = None
     payload: _Payload | _Other = None
 
 
-class _Bare(Struct, frozen=True):
+class _Bare(Struct, frozen=True, gc=False):
     """A line of the oldest rollouts: the item itself, or the header."""
 
     type: Any = None
@@ -83,7 +83,7 @@ class _Bare(Struct, frozen=True):
     instructions: Raw | UnsetType = UNSET
 
 
-class _McpResult(Struct, frozen=True):
+class _McpResult(Struct, frozen=True, gc=False):
     Ok: Raw | UnsetType = UNSET
     Err: Raw | UnsetType = UNSET
 
@@ -100,7 +100,8 @@ class Codex(TypedAdapter[_Line]):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, _LINE)
 
-    def _read(self, found: _Line, record: bytes) -> None:
+    def enter(self, found: _Line, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says."""
         payload = found.payload
         if isinstance(payload, _Payload):
             match found.type:
@@ -115,7 +116,7 @@ class Codex(TypedAdapter[_Line]):
                 case _:
                     pass
         elif payload is None:
-            self._bare(record)
+            self._bare(data[start:end])
 
     def _header(self, payload: _Payload) -> None:
         # Only the first header is the file's own: a fork repeats that of its parent.

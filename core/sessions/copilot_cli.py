@@ -18,17 +18,17 @@ from fabricd.core.sessions.adapting import TypedAdapter, text_of
 _Other: TypeAlias = str | float | bool | list[Any] | None
 
 
-class _Request(Struct, frozen=True, rename="camel"):
+class _Request(Struct, frozen=True, gc=False, rename="camel"):
     tool_call_id: Any = None
     name: Any = None
     arguments: Raw | UnsetType = UNSET
 
 
-class _Place(Struct, frozen=True):
+class _Place(Struct, frozen=True, gc=False):
     cwd: Any = None
 
 
-class _Data(Struct, frozen=True, rename="camel"):
+class _Data(Struct, frozen=True, gc=False, rename="camel"):
     """The members of every event's data that are looked at; each is checked on use."""
 
     session_id: Any = None
@@ -45,7 +45,7 @@ class _Data(Struct, frozen=True, rename="camel"):
     tool_requests: list[_Request | _Other] | dict[str, Any] | str | float | bool | None = None
 
 
-class _Event(Struct, frozen=True):
+class _Event(Struct, frozen=True, gc=False):
     type: Any = None
     timestamp: Any = None
     data: _Data | _Other = None
@@ -60,23 +60,24 @@ class CopilotCli(TypedAdapter[_Event]):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, _EVENT)
 
-    def _read(self, found: _Event, record: bytes) -> None:
+    def enter(self, found: _Event, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says."""
         if not isinstance(found.data, _Data):
             return
-        data = found.data
+        said = found.data
         match found.type:
             case "assistant.message":
-                self._requests(data, found.timestamp)
+                self._requests(said, found.timestamp)
             case "tool.execution_start":
-                self._start(data, found.timestamp)
+                self._start(said, found.timestamp)
             case "tool.execution_complete":
-                self._complete(data)
+                self._complete(said)
             case "session.start" | "session.resume":
-                self._header(data)
+                self._header(said)
             case "session.model_change":
-                self._remember("model", data.new_model)
+                self._remember("model", said.new_model)
             case "session.context_changed":
-                self._remember("project", data.cwd)
+                self._remember("project", said.cwd)
             case _:
                 pass
 

@@ -47,7 +47,7 @@ _VERDICTS = {
 _MAX_RULES = 4096
 
 
-class _Record(Struct, frozen=True):
+class _Record(Struct, frozen=True, gc=False):
     type: Any = None
     id: Any = None
     timestamp: Any = None
@@ -67,7 +67,8 @@ class Gateway(TypedAdapter[_Record]):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, _RECORD)
 
-    def _read(self, found: _Record, record: bytes) -> None:
+    def enter(self, found: _Record, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says."""
         if found.type == "session":
             self._context["session"] = text_of(found.id)
             self._context["project"] = text_of(found.cwd)

@@ -29,7 +29,7 @@ class _Call(Struct, frozen=True, gc=False):
     timestamp: Any = None
 
 
-class _Message(Struct, frozen=True, rename="camel"):
+class _Message(Struct, frozen=True, gc=False, rename="camel"):
     timestamp: Any = None
     model: Any = None
     tool_calls: list[_Call | _Other] | dict[str, Any] | str | float | bool | None = None
@@ -38,13 +38,13 @@ class _Message(Struct, frozen=True, rename="camel"):
 _Messages: TypeAlias = list[_Message | _Other] | dict[str, Any] | str | float | bool | None
 
 
-class _Conversation(Struct, frozen=True, rename="camel"):
+class _Conversation(Struct, frozen=True, gc=False, rename="camel"):
     session_id: Any = None
     project_hash: Any = None
     messages: _Messages = None
 
 
-class _Record(_Message, frozen=True, rename="camel"):
+class _Record(_Message, frozen=True, gc=False, rename="camel"):
     """Any line: only its members tell which kind it is."""
 
     id: Any = None
@@ -64,7 +64,8 @@ class GeminiCli(TypedAdapter[_Record]):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, _RECORD)
 
-    def _read(self, found: _Record, record: bytes) -> None:
+    def enter(self, found: _Record, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says."""
         if isinstance(found.id, str):
             self.message(found)
         elif isinstance(found.update, _Conversation):

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from fabricd.core.history.calls import CallTable, Losses
 from fabricd.core.javascript import WHITE_SPACE
-from fabricd.core.sessions.adapting import Adapter
+from fabricd.core.sessions.adapting import Adapter, TypedAdapter
 from fabricd.core.sessions.records import Block, Malformed, Tail, split
 from fabricd.core.steps import OPERATIONS, Steps
 
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(rb"[ \t\r\n\v\f]*\n")
+# Lines that are decoded at once: few enough to stay in the processor's cache.
+_WINDOW = 128 * 1024
+_OPENER, _CLOSER = b"{}"
 
 
 def read_lines(piece: bytes, tail: Tail, adapter: Adapter, losses: Losses) -> Steps[Tail]:
@@ -30,7 +33,49 @@ def read_lines(piece: bytes, tail: Tail, adapter: Adapter, losses: Losses) -> St
 
 
 def _read_block(block: Block, adapter: Adapter, losses: Losses) -> Steps[None]:
-    data, position, high = block.data, block.low, block.high
+    data, low, high = block.data, block.low, block.high
+    while low < high:
+        # A window ends with a line, and holds a long one by itself.
+        end = data.rfind(b"\n", low, low + _WINDOW) + 1 if high - low > _WINDOW else high
+        if not end:
+            end = data.find(b"\n", low, high) + 1
+        window = Block(data, low, end, block.offset + low - block.low)
+        if not _read_window(window, adapter, losses):
+            yield from _read_singly(window, adapter, losses)
+        yield
+        low = end
+
+
+def _read_window(window: Block, adapter: Adapter, losses: Losses) -> bool:
+    """Read whole lines at once; without effect where one of them may be unsound."""
+    ends = _ends(window.data, window.low, window.high)
+    if not ends or not isinstance(adapter, TypedAdapter):
+        return False
+    # Nothing sound goes on over a line that ends with a brace, if the next one starts with one: so
+    # no record has two lines, and by their number no line has two records.
+    malformed = adapter.take_lines(window.data, window.low, ends)
+    if malformed is None:
+        return False
+    for line in malformed:
+        _read_glued(line, adapter.take, losses)
+    return True
+
+
+def _ends(data: bytes, position: int, high: int) -> list[int]:
+    """Where lines end that all start and end with a brace; none where one of them does not."""
+    ends: list[int] = []
+    find = data.find
+    while position < high:
+        end = find(b"\n", position, high)
+        if data[position] != _OPENER or data[end - 1] != _CLOSER:
+            return []
+        ends.append(end)
+        position = end + 1
+    return ends
+
+
+def _read_singly(window: Block, adapter: Adapter, losses: Losses) -> Steps[None]:
+    data, position, high = window.data, window.low, window.high
     taken = 0
     take = adapter.take
     while position < high:
@@ -43,7 +88,7 @@ def _read_block(block: Block, adapter: Adapter, losses: Losses) -> Steps[None]:
         try:
             take(line)
         except Malformed:
-            _read_glued(line, adapter, losses)
+            _read_glued(line, take, losses)
         taken += 1
         if taken % OPERATIONS == 0:
             yield
@@ -55,7 +100,7 @@ def _after_blank(data: bytes, position: int, high: int) -> int:
     return position if found is None else found.end()
 
 
-def _read_glued(line: bytes, adapter: Adapter, losses: Losses) -> None:
+def _read_glued(line: bytes, take: Callable[[bytes], None], losses: Losses) -> None:
     records = _records_in(line)
     if records is None:
         losses.bad_lines += 1
@@ -63,7 +108,7 @@ def _read_glued(line: bytes, adapter: Adapter, losses: Losses) -> None:
     losses.glued_lines += len(records) > 1
     for record in records:
         try:
-            adapter.take(record)
+            take(record)
         except Malformed:
             losses.bad_lines += 1
 

@@ -64,12 +64,12 @@ class _SessionInfo(Struct, frozen=True, gc=False):
     version: Any = None
 
 
-class _Entry(Struct, frozen=True):
+class _Entry(Struct, frozen=True, gc=False):
     info: _MessageInfo | _Other = None
     parts: list[_Part | _Other] | dict[str, Any] | str | float | bool | None = None
 
 
-class _Export(Struct, frozen=True):
+class _Export(Struct, frozen=True, gc=False):
     info: _SessionInfo | _Other = None
     messages: list[_Entry | _Other] | dict[str, Any] | str | float | bool | None = None
 

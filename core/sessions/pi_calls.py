@@ -29,7 +29,7 @@ class _Item(Struct, frozen=True, gc=False):
     arguments: Raw | UnsetType = UNSET
 
 
-class _Message(Struct, frozen=True, rename="camel"):
+class _Message(Struct, frozen=True, gc=False, rename="camel"):
     role: Any = None
     provider: Any = None
     model: Any = None
@@ -38,7 +38,7 @@ class _Message(Struct, frozen=True, rename="camel"):
     is_error: Any = None
 
 
-class _Entry(Struct, frozen=True, rename="camel"):
+class _Entry(Struct, frozen=True, gc=False, rename="camel"):
     type: Any = None
     id: Any = None
     cwd: Any = None
@@ -58,9 +58,12 @@ class Pi(TypedAdapter[_Entry]):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, _ENTRY)
 
-    def _read(self, found: _Entry, record: bytes) -> None:
+    def enter(self, found: _Entry, data: bytes, start: int, end: int) -> None:
+        """Enter what a record says."""
         if isinstance(found.message, _Message):
-            self._message(found, found.message, record)
+            key = self._message(found, found.message)
+            if key is not None and data.find(MARK, start, end) >= 0:
+                self._trace(key, data[start:end])
         elif found.type == "session":
             self._header(found)
         elif found.type == "model_change":
@@ -72,14 +75,14 @@ class Pi(TypedAdapter[_Entry]):
         self._context["project"] = text_of(entry.cwd)
         self._recorder.session(session, _session_of(text_of(entry.parent_session)))
 
-    def _message(self, entry: _Entry, message: _Message, record: bytes) -> None:
+    def _message(self, entry: _Entry, message: _Message) -> bytes | None:
+        """Read a message; gives the key of the call whose result it is."""
         if message.role == "toolResult":
             outcome = FAILED if message.is_error is True else SUCCEEDED
-            key = self._recorder.result(text_of(message.tool_call_id), outcome)
-            if key is not None and MARK in record:
-                self._trace(key, record)
-        elif message.role == "assistant":
+            return self._recorder.result(text_of(message.tool_call_id), outcome)
+        if message.role == "assistant":
             self._calls(entry, message)
+        return None
 
     def _calls(self, entry: _Entry, message: _Message) -> None:
         model = _identity(message.provider, message.model)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from fabricd.core.history.calls import AgentName
@@ -21,11 +22,13 @@ from fabricd.core.sessions.records import BOM
 HEAD = 64 * 1024
 _ROWS = 50
 
+_STRICT = msgspec.json.Decoder()
+_TOLERANT = json.JSONDecoder()
 _FIRST_MEMBER = re.compile(rb'\s*\{\s*"([A-Za-z_]{1,40})"\s*:')
 _MEMBERS = re.compile(rb'"([A-Za-z_$]{1,40})"\s*:')
 _TYPE = re.compile(rb'"type"\s*:\s*"([a-z_.-]{1,40})"')
 _CLAUDE_MEMBERS = frozenset({"sessionId", "uuid", "parentUuid", "leafUuid", "messageId"})
-_EXPORT_MEMBERS = frozenset({"directory", "projectID", "sessionID"})
+_EXPORT_MEMBER = re.compile(rb'"(?:directory|projectID|sessionID)"\s*:')
 _CODEX_TYPES = frozenset(
     {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
 )
@@ -61,18 +64,30 @@ def sniff(head: bytes) -> Found | None:
 
 
 def _rows(head: bytes) -> Iterator[tuple[bytes, bool]]:
-    lines = head.split(b"\n")
-    for index, line in enumerate(lines):
+    start = 0
+    while start <= len(head):
+        # One after the other: mostly the first says it all.
+        end = head.find(b"\n", start)
+        is_last = end < 0
+        line = head[start:] if is_last else head[start:end]
         if line.strip():
-            yield line, index < len(lines) - 1 or len(head) < HEAD
+            yield line, not is_last or len(head) < HEAD
+        start = len(head) + 1 if is_last else end + 1
 
 
 def _object(row: bytes) -> Mapping[str, Any] | None:
     try:
-        value: Any = json.JSONDecoder().raw_decode(row.decode("utf-8", "replace").strip())[0]
+        value: Any = _decoded(row)
     except (ValueError, RecursionError):
         return None
     return value if is_object(value) else None
+
+
+def _decoded(row: bytes) -> Any:
+    try:
+        return _STRICT.decode(row)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return _TOLERANT.raw_decode(row.decode("utf-8", "replace").strip())[0]
 
 
 def _of_value(row: Mapping[str, Any]) -> Found | None:
@@ -114,13 +129,12 @@ def _of_document(start: bytes) -> Found | None:
     first = _FIRST_MEMBER.match(start)
     if first is None:
         return None
-    names = {name.decode() for name in _MEMBERS.findall(start)}
     match first[1]:
-        case b"info" if names & _EXPORT_MEMBERS:
+        case b"info" if _EXPORT_MEMBER.search(start):
             return Found("opencode", True)
-        case b"messages" if "projectHash" in names:
+        case b"messages" if "projectHash" in _members(start):
             return Found("gemini-cli", True)
-        case b"sessionId" | b"projectHash" if {"projectHash", "messages"} <= names:
+        case b"sessionId" | b"projectHash" if {"projectHash", "messages"} <= _members(start):
             return Found("gemini-cli", True)
         case _:
             return None
@@ -130,9 +144,12 @@ def _of_cut_row(start: bytes) -> Found | None:
     """The same of a record that goes on beyond the head."""
     found = _of_document(start)
     if found is None and _FIRST_MEMBER.match(start) is not None:
-        names = {name.decode() for name in _MEMBERS.findall(start)}
-        found = _of_members(names, _TYPE.search(start))
+        found = _of_members(_members(start), _TYPE.search(start))
     return found
+
+
+def _members(start: bytes) -> set[str]:
+    return {name.decode() for name in _MEMBERS.findall(start)}
 
 
 def _of_members(names: set[str], kind: re.Match[bytes] | None) -> Found | None:

@@ -41,7 +41,7 @@ def history_value(wanted: Wanted, paths: Sequence[Path], processes: int | None) 
             found = _read(stores, {}, snapshots, judge, count)
         else:
             found = _read_and_keep(homes, stores, snapshots, judge, count)
-        return agents_value(found, wanted)
+        return agents_value(found, wanted, count)
 
 
 def _snapshots(homes: Homes) -> list[Snapshot]:

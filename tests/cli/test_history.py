@@ -265,7 +265,7 @@ def test_a_log_that_breaks_its_adapter_hides_no_other(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("fabricd.core.sessions.codex.Codex.take", fail)
+    monkeypatch.setattr("fabricd.core.sessions.codex.Codex.enter", fail)
     value = report(cli)
     assert len(value["agents"]) == 5
     assert {skip["reason"] for skip in value["skipped"] if "rollout" in skip["path"]} == {
