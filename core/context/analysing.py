@@ -1,0 +1,43 @@
+"""All that is kept of a blob: its guarded text in units, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fabricd.core.context.model import Analysed, Guarded, Lines, Unit
+from fabricd.core.context.parsing.parser import lines_of, parse
+from fabricd.core.context.parsing.skeletons import skeleton_text
+
+Count = Callable[[str], int]
+
+
+def _never() -> bool:
+    return False
+
+
+def analyse(
+    guarded: Guarded, language: str, count: Count, stop: Callable[[], bool] = _never
+) -> Analysed:
+    """A guarded text in its units with their sizes.
+
+    Args:
+        language: as `language_of` tells.
+        count: o200k tokens of a text.
+        stop: as of `parse`.
+    """
+    parsed = parse(guarded.text, language, count, stop)
+    lines = lines_of(guarded.text)
+    tokens = tuple(unit_tokens(lines, unit, count) for unit in parsed.units)
+    return Analysed(language, parsed, guarded.spans, guarded.signals, tokens)
+
+
+def unit_tokens(lines: Sequence[str], unit: Unit, count: Count) -> tuple[int, int, int]:
+    """The tokens of a unit in full, as a skeleton, and of its opening; 0 where it has none."""
+    skeleton = count(skeleton_text(lines, unit)) if unit.skeleton else 0
+    opening = count(_text(lines, unit.opening)) if unit.opening[0] else 0
+    return count(_text(lines, unit.lines)), skeleton, opening
+
+
+def _text(lines: Sequence[str], shown: Lines) -> str:
+    first, last = shown
+    return "\n".join(lines[first - 1 : last]) + "\n" if first else ""
