@@ -1,0 +1,114 @@
+"""How well the words of units, files and paths are those of a query: BM25 over weighted fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fabricd.core.context.corpus import Corpus, Hits, Ints
+from fabricd.core.context.ranking.tree import Tree
+from fabricd.core.context.ranking.wanted import Term
+from fabricd.core.context.ranking.weights import MILLION, Weights
+
+Scores = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+# How much the length of a file counts, as b of BM25.
+_FILE_SPREAD = 0.75
+
+
+class Worded(NamedTuple):
+    """Scores by words alone, in whole millionths of BM25, of each unit and of each file."""
+
+    units: Scores
+    files: Scores
+
+
+def worded(corpus: Corpus, tree: Tree, terms: Iterable[Term], weights: Weights) -> Worded:
+    """Score all units and files; sums are taken in the order of the terms."""
+    counting = _Counting(corpus, tree, weights)
+    k1 = weights.saturation
+    units = np.zeros(len(corpus.file_of), np.int64)
+    files = np.zeros(len(corpus.files), np.int64)
+    for term in terms:
+        in_units, in_files = counting.counts(term)
+        units += _saturated(in_units, term.weight, k1)
+        files += _saturated(in_files, term.weight, k1)
+    return Worded(units, files)
+
+
+class _Counting:
+    """Counts terms in units and files, weighted by field and for the fields' lengths."""
+
+    def __init__(self, corpus: Corpus, tree: Tree, weights: Weights) -> None:
+        self._corpus = corpus
+        self._tree = tree
+        self._weights = weights
+        lengths, files = corpus.lengths, len(corpus.files)
+        number = max(1, len(lengths))
+        self._usual = [max(int(column.sum()) / number, 1.0) for column in lengths.T]
+        size = np.bincount(corpus.file_of, _across(lengths), files)
+        usual = max(1.0, float(size.sum()) / max(1, files))
+        self._longer = 1.0 - _FILE_SPREAD + _FILE_SPREAD * size / usual
+
+    def counts(self, term: Term) -> tuple[Reals, Reals]:
+        """Of each unit and of each file."""
+        corpus, weights = self._corpus, self._weights
+        units, files = np.zeros(len(corpus.file_of)), np.zeros(len(corpus.files))
+        named = np.zeros(len(files))
+        # What is to be done is no name: there it counts as anywhere.
+        name = 1.0 if term.is_wish else weights.fields[0]
+        factors = (name, *weights.fields[1:])
+        for text, share in ((term.text, 1.0), *((form, weights.forms) for form in term.forms)):
+            hits = corpus.hits(text)
+            if len(hits.units):
+                units[hits.units] += share * self._weighted(hits, factors)
+                owners = corpus.file_of.take(hits.units)
+                files += share * np.bincount(owners, _across(hits.counts), len(files))
+            paths = self._tree.naming(text)
+            named[paths] = np.maximum(named[paths], share)
+        files /= self._longer
+        if named.any():
+            units += weights.path * named.take(corpus.file_of)
+            files += weights.path * named
+        return units, files
+
+    def _weighted(self, hits: Hits, factors: Sequence[float]) -> Reals:
+        """The counts of a term in each of its units, as one."""
+        # Column by column: rows of four are slow, and the order of a sum must not depend on the
+        # machine.
+        total = np.zeros(len(hits.units))
+        lengths = self._corpus.lengths.take(hits.units, axis=0)
+        for field, spread in enumerate(self._weights.spread):
+            usual = lengths[:, field] / self._usual[field]
+            longer = 1.0 - spread + spread * usual
+            total += hits.counts[:, field] * factors[field] / longer
+        return total
+
+
+def _across(fields: Ints) -> Ints:
+    """The sum of each row."""
+    return fields[:, 0] + fields[:, 1] + fields[:, 2] + fields[:, 3]
+
+
+def _saturated(count: Reals, weight: float, k1: float) -> Scores:
+    """What a term adds, rarer terms more."""
+    found = int(np.count_nonzero(count))
+    if not found:
+        return np.zeros(len(count), np.int64)
+    factor = rarity(len(count), found, weight) * (k1 + 1)
+    scores: Scores = np.rint(factor * (count / (count + k1))).astype(np.int64)
+    return scores
+
+
+def rarity(among: int, found: int, weight: float) -> int:
+    """How much a term tells that `found` of `among` have, times its weight, in millionths.
+
+    More than BM25 has it: the 1.5th power, for in source rare words are names.
+    """
+    plain = log(1 + (among - found + 0.5) / (found + 0.5))
+    return round(plain * sqrt(plain) * weight * MILLION)
