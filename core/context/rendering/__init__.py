@@ -1,0 +1,1 @@
+"""The answer as text: written from pieces, read back by counting lines, fitted to a budget."""
