@@ -1,0 +1,198 @@
+"""What is kept of a file's content: its analysis, compressed, and its units' lengths and names.
+
+Blobs belong to no root: roots, worktrees and branches share them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import zstandard
+
+from fabricd.core.context.model import Analysed
+from fabricd.store.context.failures import IndexDamaged, check_of
+from fabricd.store.context.postings import Gathering
+
+LENGTH = np.dtype("<u4")
+NAME = np.dtype("<u8")
+
+_DECODER = msgspec.msgpack.Decoder(Analysed)
+_ENCODER = msgspec.msgpack.Encoder()
+_LEVEL = 3
+# Decoded, a blob takes about so many times the bytes of its message.
+_GROWTH = 8
+_CACHE = 12 * 1024 * 1024
+_LARGEST = 64 * 1024 * 1024
+
+
+class Blob(NamedTuple):
+    """Where a blob's units are: `units` of them from `first` on, in a segment.
+
+    Attributes:
+        lengths: for each unit its number of terms in each field, as `LENGTH`.
+        names: for each unit `name_hash` of its simple name, as `NAME`.
+    """
+
+    id: int
+    language: str
+    first: int
+    units: int
+    segment: int
+    lengths: bytes
+    names: bytes
+
+
+class Fresh(NamedTuple):
+    """A blob that is not in the index yet."""
+
+    sha: bytes
+    language: str
+    analysed: Analysed
+
+
+_COLUMNS = "id, language, first, units, segment, lengths, names, checked"
+
+
+def find(connection: sqlite3.Connection, sha: bytes, language: str) -> Blob | None:
+    """The blob of a content, if it is known."""
+    query = f"SELECT {_COLUMNS} FROM blobs WHERE sha = ? AND language = ?"
+    row = connection.execute(query, (sha, language)).fetchone()
+    return None if row is None else _sound(row)
+
+
+def by_id(connection: sqlite3.Connection, number: int) -> Blob | None:
+    """A blob that was found before, if it is still there."""
+    row = connection.execute(f"SELECT {_COLUMNS} FROM blobs WHERE id = ?", (number,)).fetchone()
+    return None if row is None else _sound(row)
+
+
+def of_root(connection: sqlite3.Connection, root: int) -> dict[int, Blob]:
+    """The blobs of a root's files, by id."""
+    query = f"SELECT {_COLUMNS} FROM blobs WHERE id IN (SELECT blob FROM files WHERE root = ?)"
+    return {row[0]: _sound(row) for row in connection.execute(query, (root,))}
+
+
+def _sound(row: tuple[int, str, int, int, int, bytes, bytes, int]) -> Blob:
+    if check_of(row[:-1]) != row[-1]:
+        raise IndexDamaged("the context index is damaged: a row of its blobs is not as written")
+    return Blob(*row[:-1])
+
+
+def move(connection: sqlite3.Connection, places: Mapping[int, tuple[int, int]]) -> None:
+    """Give blobs new places: segment and first unit."""
+    query = "UPDATE blobs SET segment = ?, first = ?, checked = ? WHERE id = ?"
+    for number, (segment, first) in places.items():
+        blob = by_id(connection, number)
+        if blob is not None:
+            moved = blob._replace(segment=segment, first=first)
+            connection.execute(query, (segment, first, check_of(tuple(moved)), number))
+
+
+def places(connection: sqlite3.Connection, wanted: Collection[int]) -> dict[int, tuple[int, int]]:
+    """The segment and the first unit of some blobs."""
+    rows = connection.execute("SELECT id, segment, first FROM blobs")
+    return {blob: (segment, first) for blob, segment, first in rows if blob in wanted}
+
+
+def add(connection: sqlite3.Connection, fresh: Sequence[Fresh]) -> list[Blob]:
+    """Enter blobs, each once, as one new segment; gives them in the order they came in."""
+    gathering = Gathering()
+    compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True)
+    segment, first = next_segment(connection), 0
+    added: list[Blob] = []
+    for sha, language, analysed in fresh:
+        lengths = gathering.enter(first, analysed.parsed.terms).astype(LENGTH).tobytes()
+        names = _names(analysed)
+        units = len(analysed.parsed.units)
+        values = (sha, language, first, units, segment, lengths, names)
+        query = """
+        INSERT INTO blobs (sha, language, first, units, segment, lengths, names)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+        number = connection.execute(query, values).lastrowid or 0
+        blob = Blob(number, language, first, units, segment, lengths, names)
+        checked = (check_of(tuple(blob)), number)
+        connection.execute("UPDATE blobs SET checked = ? WHERE id = ?", checked)
+        data = compressor.compress(_ENCODER.encode(_without_terms(analysed)))
+        connection.execute("INSERT INTO analysed VALUES (?, ?)", (number, data))
+        added.append(blob)
+        first += units
+    gathering.write(connection, segment)
+    return added
+
+
+def next_segment(connection: sqlite3.Connection) -> int:
+    """The number of a new segment, which is taken."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'segment'").fetchone()
+    segment = 1 if row is None else int(row[0])
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('segment', ?)", (str(segment + 1),))
+    return segment
+
+
+def name_hash(name: str) -> bytes:
+    """A simple name in 8 bytes; zeros for none."""
+    if not name:
+        return bytes(NAME.itemsize)
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=NAME.itemsize).digest()
+
+
+def _names(analysed: Analysed) -> bytes:
+    return b"".join([name_hash(unit.name) for unit in analysed.parsed.units])
+
+
+def _without_terms(analysed: Analysed) -> Analysed:
+    parsed = msgspec.structs.replace(analysed.parsed, terms=())
+    return msgspec.structs.replace(analysed, parsed=parsed)
+
+
+class Cache:
+    """Analyses that were asked for last, within a number of bytes."""
+
+    def __init__(self, limit: int = _CACHE) -> None:
+        self._kept: OrderedDict[int, tuple[Analysed, int]] = OrderedDict()
+        self._limit = limit
+        self._bytes = 0
+
+    def analysed(self, connection: sqlite3.Connection, blob: int) -> Analysed:
+        """What is kept of a blob, without its terms.
+
+        Raises:
+            IndexDamaged: it is not as it was written.
+            sqlite3.Error.
+        """
+        found = self._kept.get(blob)
+        if found is not None:
+            self._kept.move_to_end(blob)
+            return found[0]
+        query = "SELECT data FROM analysed WHERE blob = ?"
+        row = connection.execute(query, (blob,)).fetchone()
+        if row is None:
+            raise IndexDamaged("the context index is damaged: a blob is missing")
+        analysed, size = _decoded(row[0])
+        self._kept[blob] = (analysed, size)
+        self._bytes += size
+        while self._bytes > self._limit and len(self._kept) > 1:
+            _, (_, freed) = self._kept.popitem(last=False)
+            self._bytes -= freed
+        return analysed
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._kept.clear()
+        self._bytes = 0
+
+
+def _decoded(data: object) -> tuple[Analysed, int]:
+    try:
+        if not isinstance(data, bytes):
+            raise ValueError
+        plain = zstandard.ZstdDecompressor().decompress(data, max_output_size=_LARGEST)
+        return _DECODER.decode(plain), len(plain) * _GROWTH
+    except (zstandard.ZstdError, msgspec.MsgspecError, ValueError, MemoryError) as error:
+        raise IndexDamaged("the context index is damaged: a blob is not as written") from error

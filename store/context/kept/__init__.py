@@ -1,0 +1,1 @@
+"""What `receipts` is made of: tables, rows, writing, checking and forgetting."""
