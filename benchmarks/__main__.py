@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from benchmarks import gateway, history, live, offline, trajectory, value
+from benchmarks.context import relaying
 from benchmarks.measuring import Figure
 
 
@@ -29,6 +30,7 @@ def _benches(folder: Path, gigabytes: float) -> dict[str, Callable[[], Iterable[
         "idle": lambda: live.idle(folder / "idle"),
         "clients": lambda: live.clients(folder / "clients"),
         "gateway": lambda: gateway.gateway(folder / "gateway"),
+        "relay": lambda: relaying.relaying(folder / "relay"),
     }
 
 
@@ -41,7 +43,7 @@ def main() -> int:
         "only",
         nargs="*",
         help="scan report trial history trajectory value append apply stall giant idle clients "
-        "gateway",
+        "gateway relay",
     )
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the window of the stall run")
     asked = parser.parse_args()

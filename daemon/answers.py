@@ -20,6 +20,7 @@ from fabricd.core.overview import Scope, coverage_of, overview_value
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.compiler import Compiler, Finished
+from fabricd.daemon.context.attendant import Attendant
 from fabricd.daemon.counters import Counters
 from fabricd.daemon.declared import SurfaceKeeper
 from fabricd.daemon.grace import Context, GraceQueue
@@ -60,6 +61,7 @@ class Answers:
         telemetry: Telemetry,
         counters: Counters,
         stop: Callable[[str], None],
+        worker: Attendant | None = None,
     ) -> None:
         self._homes = homes
         self._socket = socket
@@ -78,6 +80,7 @@ class Answers:
         self._counters = counters
         self._repairer = Repairer(homes, clock)
         self._stop = stop
+        self._worker = worker
         self.state = "starting"
 
     def methods(self) -> Mapping[str, Method]:
@@ -118,6 +121,7 @@ class Answers:
             "artifact": _without_none(msgspec.to_builtins(artifact)),
             "lastCompile": _finished_value(self._compiler.last),
             "ignoredTranscripts": self._counters.ignored_transcripts,
+            "context": None if self._worker is None else self._worker.value,
         }
         if isinstance(self._keeper.load, Loaded) and self._keeper.load.value.plans.beyond_limit:
             value["artifact"]["beyondLimit"] = self._keeper.load.value.plans.beyond_limit

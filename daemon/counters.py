@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from fabricd.core.clocks import JumpKind
 from fabricd.daemon.clock import Clock
+from fabricd.daemon.context.attendant import Ending as WorkerEnding
 from fabricd.daemon.telemetry import LogTelemetry, Publish
 from fabricd.ipc.connection import Cut
 from fabricd.ipc.server import Ending, Refusal
@@ -37,6 +38,7 @@ class Counters(Struct, rename="camel"):
     clients_refused: dict[str, int] = field(default_factory=dict[str, int])
     clients_cut: dict[str, int] = field(default_factory=dict[str, int])
     requests: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    workers_ended: dict[str, int] = field(default_factory=dict[str, int])
 
 
 def _count(counts: dict[str, int], kind: str) -> None:
@@ -116,6 +118,10 @@ class CountedTelemetry(LogTelemetry):
     def client_cut(self, cause: Cut) -> None:
         _count(self.counters.clients_cut, cause)
         super().client_cut(cause)
+
+    def worker_ended(self, pid: int, how: WorkerEnding, code: int) -> None:
+        _count(self.counters.workers_ended, how)
+        super().worker_ended(pid, how, code)
 
     def request_ended(self, method: str, ending: Ending) -> None:
         _count(self.counters.requests.setdefault(method, {}), ending)

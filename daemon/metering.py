@@ -13,6 +13,7 @@ from fabricd.daemon.answers import rss_bytes
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.compiler import Compiler
+from fabricd.daemon.context.attendant import Attendant
 from fabricd.daemon.counters import Counters
 from fabricd.daemon.declared import SurfaceKeeper
 from fabricd.daemon.grace import GraceQueue
@@ -46,6 +47,7 @@ class Metering:
     health: Health
     places: Places
     broadcast: Broadcast
+    worker: Attendant | None = None
 
     def methods(self) -> Mapping[str, Method]:
         """The method by its name."""
@@ -79,6 +81,7 @@ class Metering:
             "heldBytes": self.places.held,
             "subscribers": self.broadcast.subscribers,
             "longestQueue": self.broadcast.longest_queue,
+            "contextWorkerBytes": (self.worker and self.worker.rss_bytes) or 0,
         }
 
 

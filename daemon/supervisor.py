@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, getsignal
 from typing import Any
 
@@ -29,6 +30,9 @@ from fabricd.daemon.clock import SystemClock
 from fabricd.daemon.clockwatch import ClockWatch
 from fabricd.daemon.compiler import Compiler, Finished
 from fabricd.daemon.config import Config
+from fabricd.daemon.context.attendant import Attendant
+from fabricd.daemon.context.child import started, worker_command
+from fabricd.daemon.context.methods import attached_methods, context_methods
 from fabricd.daemon.counters import CountedTelemetry
 from fabricd.daemon.declared import SurfaceKeeper
 from fabricd.daemon.doorkeeper import Doorkeeper
@@ -121,6 +125,9 @@ class Supervisor:
             self._evidence_changed,
             config.watch.force_polling,
         )
+        self._attendant = Attendant(
+            partial(started, worker_command(homes.state)), version, self._telemetry
+        )
         self.answers = Answers(
             homes=homes,
             socket=bound.path,
@@ -137,6 +144,7 @@ class Supervisor:
             telemetry=self._telemetry,
             counters=self._telemetry.counters,
             stop=self.stop,
+            worker=self._attendant,
         )
         places = Places()
         metering = Metering(
@@ -153,9 +161,15 @@ class Supervisor:
             health=self._health,
             places=places,
             broadcast=broadcast,
+            worker=self._attendant,
         )
-        methods = {**self.answers.methods(), **metering.methods()}
-        self._server = Server(bound, version, methods, broadcast, self._telemetry, places)
+        methods = {
+            **self.answers.methods(),
+            **metering.methods(),
+            **context_methods(self._attendant),
+        }
+        attached = attached_methods(self._attendant, version)
+        self._server = Server(bound, version, methods, broadcast, self._telemetry, places, attached)
         self._clockwatch = ClockWatch(self._clock, self._telemetry, self._time_jumped)
         self._doorkeeper = Doorkeeper(
             bound, homes.lock, self._server, self._health, self._telemetry, self._clock, self.stop
@@ -190,6 +204,7 @@ class Supervisor:
         started = self._clock.monotonic()
         async with anyio.create_task_group() as outer:
             outer.start_soon(self._heed_signals)
+            await outer.start(self._attendant.run)
             await outer.start(self._server.run)
             try:
                 async with anyio.create_task_group() as inner:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from fabricd.core.clocks import JumpKind
 from fabricd.core.javascript import number_text
 from fabricd.core.window import Departure
+from fabricd.daemon.context.attendant import Ending as WorkerEnding
 from fabricd.ipc.connection import Cut
 from fabricd.ipc.server import Ending, Refusal
 
@@ -82,6 +83,15 @@ class Telemetry(Protocol):
 
     def request_failed(self, method: str, error: BaseException) -> None:
         """A method raised something it should not have."""
+
+    def worker_started(self, pid: int) -> None:
+        """A context worker was started."""
+
+    def worker_ended(self, pid: int, how: WorkerEnding, code: int) -> None:
+        """A context worker has ended; `code` is negative for a signal."""
+
+    def worker_said(self, words: str) -> None:
+        """A line that a context worker wrote to its standard error."""
 
 
 class LogTelemetry:
@@ -166,6 +176,16 @@ class LogTelemetry:
 
     def request_ended(self, method: str, ending: Ending) -> None:
         """Too many to be told one by one."""
+
+    def worker_started(self, pid: int) -> None:
+        self._log.info("context_worker_started", worker=pid)
+
+    def worker_ended(self, pid: int, how: WorkerEnding, code: int) -> None:
+        level = "info" if how in ("idle", "heavy", "stopped", "refused") else "warning"
+        getattr(self._log, level)("context_worker_ended", worker=pid, how=how, code=code)
+
+    def worker_said(self, words: str) -> None:
+        self._log.warning("context_worker_said", words=words)
 
     def request_failed(self, method: str, error: BaseException) -> None:
         self._log.error(

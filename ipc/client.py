@@ -24,12 +24,15 @@ class NoAnswer(ConnectionError):
 
 
 class CallFailed(RuntimeError):
-    """Raised by `call`: the daemon answered with an error."""
+    """Raised by `call`: the daemon answered with an error, whose data are `data`."""
 
-    def __init__(self, code: int, message: str, reason: str | None) -> None:
+    def __init__(
+        self, code: int, message: str, reason: str | None, data: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.reason = reason
+        self.data = data or {}
 
 
 class Reply(NamedTuple):
@@ -138,8 +141,8 @@ def _reply_of(frame: bytes) -> Reply:
         body: Any = json.loads(frame)
         error = body.get("error")
         if error is not None:
-            reason = (error.get("data") or {"reason": None}).get("reason")
-            raise CallFailed(int(error["code"]), str(error["message"]), reason)
+            data: dict[str, Any] = error.get("data") or {}
+            raise CallFailed(int(error["code"]), str(error["message"]), data.get("reason"), data)
         return Reply(body["result"], str(body["version"]), int(body["protocol"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise NoAnswer("the reply is not what this version expects") from None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import select
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import anyio
-from anyio.abc import SocketStream
+from anyio.abc import SocketAttribute, SocketStream
 
 from fabricd.ipc.places import Place, Places
 from fabricd.ipc.protocol import MAX_FRAME
@@ -13,9 +15,13 @@ from fabricd.ipc.protocol import MAX_FRAME
 FRAME_SECONDS = 30.0
 SEND_SECONDS = 5.0
 _DRAIN_SECONDS = 1.0
+_LOOK_SECONDS = 0.25
 _CHUNK = 1 << 16
 # A client may leave at any moment, in the middle of a frame or of a reply.
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
+# Stages that a client is in for longer than one answer.
+_STAYING = ("subscribed", "attached")
 
 # Why a conversation was ended by us: no frame began, one did not end or grew too large, too many
 # were no requests, a frame of ours was not taken, a subscriber fell behind, others needed the room.
@@ -83,7 +89,7 @@ class Connection:
     async def send(self, frame: bytes) -> bool:
         """Send a frame; False where the client has gone or did not take it in time."""
         stage = self._place.stage
-        self._places.enter(self._place, "subscribed" if stage == "subscribed" else "sending")
+        self._places.enter(self._place, stage if stage in _STAYING else "sending")
         self._places.hold(self._place, len(self._buffer) + len(frame))
         try:
             with anyio.move_on_after(SEND_SECONDS):
@@ -95,6 +101,49 @@ class Connection:
             self._places.hold(self._place, len(self._buffer))
         self.cut = "slow-reader"
         return False
+
+    async def line(self) -> bytes | None:
+        """As `frame` for a client that is attached: only a line that has begun must end in time.
+
+        Raises:
+            FrameTooLarge: then only `drain` is left to do.
+        """
+        try:
+            if not self._buffer:
+                self._buffer += await self._stream.receive(_CHUNK)
+            with anyio.move_on_after(FRAME_SECONDS):
+                return await self._until_line_feed()
+        except (anyio.EndOfStream, *GONE):
+            return None
+        self.cut = "slow-frame"
+        return None
+
+    def attach(self) -> None:
+        """From now on the client stays for as long as it likes."""
+        self._places.enter(self._place, "attached")
+
+    async def until_left(self) -> None:
+        """Wait until the client has gone for good; what it says meanwhile is kept for later."""
+        try:
+            while len(self._buffer) < MAX_FRAME:
+                self._buffer += await self._stream.receive(_CHUNK)
+                self._places.hold(self._place, len(self._buffer))
+        except anyio.EndOfStream:
+            pass
+        except GONE:
+            return
+        # It may have closed one direction alone, and wait for the answer.
+        await self.until_hung_up()
+
+    async def until_hung_up(self, or_else: Callable[[], bool] = lambda: False) -> None:
+        """Wait until the client has closed its end, and not the one direction alone."""
+        poll = select.poll()
+        poll.register(self._stream.extra(SocketAttribute.raw_socket), 0)
+        # Nothing wakes us: a direction that is closed is always ready to be read.
+        while True:
+            if or_else() or poll.poll(0):
+                return
+            await anyio.sleep(_LOOK_SECONDS)
 
     def subscribe(self) -> None:
         """From now on the client is there for events."""

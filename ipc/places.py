@@ -9,12 +9,13 @@ import anyio
 
 MAX_CONNECTIONS = 64
 MAX_SUBSCRIBERS = 16
+MAX_ATTACHED = 32
 MAX_HELD = 8 * 1024 * 1024
 _SMALL = 64 * 1024
 
 # What a connection waits for: the client's next frame, our answer, the client to take that
-# answer, or events.
-Stage: TypeAlias = Literal["listening", "answering", "sending", "subscribed"]
+# answer, events, or whatever its agent may ask as long as that lives.
+Stage: TypeAlias = Literal["listening", "answering", "sending", "subscribed", "attached"]
 
 
 class Place:
@@ -52,7 +53,7 @@ class Places:
         return sum(place.stage == stage for place in self._taken)
 
     def take(self, leave: Callable[[], None]) -> Place | None:
-        """A place, or None where each client is being answered or is subscribed."""
+        """A place, or None where each client is being answered, is subscribed or attached."""
         if len(self._taken) >= MAX_CONNECTIONS and not self._send_one_away():
             return None
         place = Place(leave, anyio.current_time())

@@ -7,6 +7,7 @@ knows whom it talks to before it reads a result.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -25,13 +26,23 @@ OURS = -32000
 
 
 class RpcError(Exception):
-    """An error that is sent to the client. `reason` is a word of ours, stable across versions."""
+    """An error that is sent to the client. `reason` is a word of ours, stable across versions.
 
-    def __init__(self, code: int, message: str, reason: str | None = None) -> None:
+    `more` stands beside it in the error's data.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        reason: str | None = None,
+        more: Mapping[str, object] | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.reason = reason
+        self.more = more or {}
 
 
 class Request(Struct, frozen=True):
@@ -134,7 +145,7 @@ def error_reply(version: str, request: Request | None, error: RpcError) -> bytes
     """The frame of an error."""
     body: dict[str, object] = {"code": error.code, "message": error.message}
     if error.reason is not None:
-        body["data"] = {"reason": error.reason}
+        body["data"] = {"reason": error.reason, **error.more}
     request_id = b"null"
     if request is not None and request.id is not UNSET:
         request_id = bytes(request.id)

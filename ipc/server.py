@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import anyio
@@ -13,7 +14,7 @@ from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup, 
 
 from fabricd.ipc.broadcast import Broadcast
 from fabricd.ipc.connection import GONE, SEND_SECONDS, Connection, Cut, FrameTooLarge
-from fabricd.ipc.places import MAX_CONNECTIONS, MAX_SUBSCRIBERS, Places
+from fabricd.ipc.places import MAX_ATTACHED, MAX_CONNECTIONS, MAX_SUBSCRIBERS, Places
 from fabricd.ipc.protocol import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -40,20 +41,35 @@ Ending: TypeAlias = Literal["answered", "refused", "failed"]
 class Method:
     """A method by the shape of its parameters and what answers it with JSON bytes.
 
-    `at_once` bounds how many may wait for a slow answer: they must leave room for others.
+    `at_once` bounds how many may wait for a slow answer: they must leave room for others. One that
+    `watches` is cancelled when its client leaves.
     """
 
     shape: type[Any]
     answer: Answer
     at_once: int = MAX_CONNECTIONS
+    watches: bool = False
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A method after which the connection speaks another language, to whom and for how long."""
+
+    shape: type[Any]
+    converse: Callable[[Any, Connection], Awaitable[None]]
+
+
+class _ClientLeft(Exception):
+    """Raised where nobody waits for the answer any more."""
 
 
 class _Reaction(NamedTuple):
-    """What a frame leads to: perhaps a reply, and after it perhaps a subscription."""
+    """What a frame leads to: perhaps a reply, and after it perhaps something else than frames."""
 
     reply: bytes | None
     subscribes: bool = False
     is_request: bool = True
+    converse: Callable[[Connection], Awaitable[None]] | None = None
 
 
 class ServerEvents(Protocol):
@@ -83,6 +99,7 @@ class Server:
         broadcast: Broadcast,
         events: ServerEvents,
         places: Places,
+        attached: Mapping[str, Attached] | None = None,
     ) -> None:
         self._bound = bound
         self._version = version
@@ -90,6 +107,7 @@ class Server:
         self._broadcast = broadcast
         self._events = events
         self._places = places
+        self._attached = attached or {}
         self._running: dict[str, int] = {}
         self._listening = anyio.CancelScope()
 
@@ -164,13 +182,22 @@ class Server:
                 return "large-frame"
             if frame is None:
                 return connection.cut
-            reaction = await self._react(frame)
+            try:
+                reaction = await self._react(frame, connection)
+            except _ClientLeft:
+                return None
             # What was said and answered is let go before the client is waited for again.
             del frame
             if reaction.subscribes:
                 await self._stream_events(connection, reaction.reply)
                 return connection.cut
             if reaction.reply is not None and not await connection.send(reaction.reply):
+                return connection.cut
+            if reaction.converse is not None:
+                try:
+                    await reaction.converse(connection)
+                except Exception as error:
+                    self._events.request_failed("attached", error)
                 return connection.cut
             garbage = 0 if reaction.is_request else garbage + 1
             if garbage >= MAX_GARBAGE:
@@ -179,14 +206,18 @@ class Server:
             # A client may have sent thousands of notifications at once; others come between them.
             await anyio.lowlevel.checkpoint()
 
-    async def _react(self, frame: bytes) -> _Reaction:
+    async def _react(self, frame: bytes, connection: Connection) -> _Reaction:
         request: Request | None = None
+        converse = None
         try:
             request = decode_request(frame)
             if request.method == "subscribe":
                 result = self._subscribed()
+            elif (attached := self._attached.get(request.method)) is not None:
+                converse = partial(attached.converse, decode_params(request, attached.shape))
+                result = self._attach(connection)
             else:
-                result = await self._result(request)
+                result = await self._result(request, connection)
         except RpcError as error:
             self._tell_ended(request, "failed" if error.reason == "failed" else "refused")
             if request is not None and request.is_notification:
@@ -195,13 +226,14 @@ class Server:
             return _Reaction(refusal, is_request=request is not None)
         self._tell_ended(request, "answered")
         answer = None if request.is_notification else reply(self._version, request, result)
-        return _Reaction(answer, subscribes=request.method == "subscribe")
+        return _Reaction(answer, request.method == "subscribe", converse=converse)
 
     def _tell_ended(self, request: Request | None, ending: Ending) -> None:
-        known = request is not None and request.method in (*self._methods, "subscribe")
+        methods = (*self._methods, *self._attached, "subscribe")
+        known = request is not None and request.method in methods
         self._events.request_ended(request.method if request and known else "unknown", ending)
 
-    async def _result(self, request: Request) -> bytes:
+    async def _result(self, request: Request, connection: Connection) -> bytes:
         method = self._methods.get(request.method)
         if method is None:
             raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method[:64]}")
@@ -212,8 +244,10 @@ class Server:
             raise RpcError(OURS, reason, "busy")
         self._running[request.method] = running + 1
         try:
+            if method.watches:
+                return await _while_there(connection, partial(method.answer, params))
             return await method.answer(params)
-        except RpcError:
+        except (RpcError, _ClientLeft):
             raise
         except Exception as error:
             # The border of the process: one broken answer must not end the daemon.
@@ -228,6 +262,12 @@ class Server:
         if self._places.in_stage("subscribed") >= MAX_SUBSCRIBERS:
             raise RpcError(OURS, f"{MAX_SUBSCRIBERS} clients are subscribed", "busy")
         return b'{"subscribed":true}'
+
+    def _attach(self, connection: Connection) -> bytes:
+        if self._places.in_stage("attached") >= MAX_ATTACHED:
+            raise RpcError(OURS, f"{MAX_ATTACHED} agents are attached", "busy")
+        connection.attach()
+        return b'{"attached":true}'
 
     async def _stream_events(self, connection: Connection, answer: bytes | None) -> None:
         connection.subscribe()
@@ -246,3 +286,32 @@ class Server:
     async def _until_gone(self, connection: Connection, scope: anyio.CancelScope) -> None:
         await connection.until_gone()
         scope.cancel()
+
+
+async def _while_there(connection: Connection, answer: Callable[[], Awaitable[bytes]]) -> bytes:
+    """An answer, unless the client leaves before.
+
+    Raises:
+        _ClientLeft: it did.
+    """
+    found: list[bytes | Exception] = []
+
+    async def answering(scope: anyio.CancelScope) -> None:
+        try:
+            found.append(await answer())
+        except Exception as error:
+            # Handed on as a value: the task group would wrap it.
+            found.append(error)
+        scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(answering, group.cancel_scope)
+        await connection.until_left()
+        group.cancel_scope.cancel()
+    match found:
+        case [bytes() as result]:
+            return result
+        case [Exception() as error]:
+            raise error
+        case _:
+            raise _ClientLeft

@@ -21,6 +21,11 @@ def main() -> int:
         from fabricd.daemon.cli.talk import ended
 
         return ended(lambda: status(as_json=len(arguments) == 2))
+    if arguments == ["mcp"]:
+        # Ahead of everything: each agent starts one and waits for its first reply.
+        from fabricd.ipc.context.relay import main as relay
+
+        return relay()
     if arguments[:1] == ["wrap"]:
         # Ahead of click too: whoever wraps a server waits for its first reply.
         from fabricd.daemon.cli.talk import ended

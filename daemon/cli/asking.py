@@ -100,6 +100,8 @@ def _words(status: dict[str, Any]) -> str:
         f"artifact  {_artifact(artifact)}",
         f"compile   {_compile(status['lastCompile'])}",
     ]
+    if (worker := status.get("context")) is not None:
+        lines.append(f"context   {_worker(worker)}")
     for ailment in status["degraded"]:
         lines.append(f"degraded  {printable(ailment['what'])}: {printable(ailment['why'])}")
         lines.append(f"          cure: {printable(ailment['cure'])}")
@@ -121,6 +123,12 @@ def _compile(finished: dict[str, Any] | None) -> str:
     if "reason" in finished:
         words += f": {printable(finished['reason'])}"
     return words + (f"; observation pool {finished['pool']}" if "pool" in finished else "")
+
+
+def _worker(worker: dict[str, Any]) -> str:
+    size = f", {worker['rssBytes'] / 1048576:.0f} MiB" if "rssBytes" in worker else ""
+    asked = counted(worker["requests"], "request", "requests")
+    return f"worker pid {worker['pid']}{size}, {asked}"
 
 
 def _age(seconds: float) -> str:

@@ -142,4 +142,17 @@ FAMILIES: tuple[Family, ...] = (
         "fabricd_subscriber_queue_frames",
         "Events that the slowest subscriber has still to be sent.",
     ),
+    Family(
+        "gauges",
+        "contextWorkerBytes",
+        "fabricd_context_worker_resident_memory_bytes",
+        "Resident memory of the context worker, 0 while none runs.",
+    ),
+    Family(
+        "counters",
+        "workersEnded",
+        "fabricd_context_workers_ended_total",
+        "Context workers that have ended, by how.",
+        ("how",),
+    ),
 )

@@ -16,6 +16,7 @@ COMMANDS = [
     "export", "export-artifact", "import", "digest", "repairs", "config",
     "completions", "start", "stop", "restart", "logs", "metrics", "doctor", "service", "hook",
     "sources", "surface", "explain", "lint", "wrap", "trajectory", "value",
+    "context", "mcp",
 ]  # fmt: skip
 
 

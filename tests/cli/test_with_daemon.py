@@ -53,6 +53,7 @@ def test_status_is_ready_with_exit_0_and_its_json_is_what_the_daemon_says(
     assert list(value) == [
         "state", "pid", "version", "protocol", "uptimeSeconds", "home", "socket", "rssBytes",
         "degraded", "files", "report", "artifact", "lastCompile", "ignoredTranscripts",
+        "context",
     ]  # fmt: skip
     assert (value["state"], value["version"]) == ("ready", fabricd.__version__)
     assert running.process is not None and value["pid"] == running.process.pid

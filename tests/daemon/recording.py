@@ -84,3 +84,12 @@ class Recording:
 
     def request_failed(self, method: str, error: BaseException) -> None:
         self.told.append(("request_failed", error))
+
+    def worker_started(self, pid: int) -> None:
+        self.told.append(("worker_started", pid))
+
+    def worker_ended(self, pid: int, how: str, code: int) -> None:
+        self.told.append(("worker_ended", (pid, how, code)))
+
+    def worker_said(self, words: str) -> None:
+        self.told.append(("worker_said", words))

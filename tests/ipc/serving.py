@@ -14,7 +14,7 @@ import anyio
 from fabricd.ipc.broadcast import Broadcast
 from fabricd.ipc.places import Places, Stage
 from fabricd.ipc.protocol import NoParams, TurnEnd
-from fabricd.ipc.server import Method, Server
+from fabricd.ipc.server import Attached, Method, Server
 from fabricd.ipc.socket_file import bind
 
 VERSION = "9.8.7"
@@ -136,14 +136,16 @@ async def _turn_end(params: TurnEnd) -> bytes:
 
 @asynccontextmanager
 async def serving(
-    place: Path, methods: Mapping[str, Method] | None = None
+    place: Path,
+    methods: Mapping[str, Method] | None = None,
+    attached: Mapping[str, Attached] | None = None,
 ) -> AsyncGenerator[Served, None]:
     """Serve `status`, `turn_end` and more. Leaving raises whatever ended the server early."""
     bound = bind(place / "s")
     events, broadcast, places = Events(), Broadcast(VERSION), Places()
     known = {"status": Method(NoParams, _status), "turn_end": Method(TurnEnd, _turn_end)}
     methods = {**known, **(methods or {})}
-    server = Server(bound, VERSION, methods, broadcast, events, places)
+    server = Server(bound, VERSION, methods, broadcast, events, places, attached)
     async with anyio.create_task_group() as group:
         await group.start(server.run)
         yield Served(bound.path, places, broadcast, events)

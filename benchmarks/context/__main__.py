@@ -1,0 +1,22 @@
+"""Measure the context engine: `quality`, against what changes needed."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.context import quality
+
+_COMMANDS = {"quality": quality.main}
+
+
+def main() -> int:
+    """Run the command that is named first."""
+    name, *rest = sys.argv[1:] or [""]
+    if name not in _COMMANDS:
+        print(f"usage: python -m benchmarks.context {'|'.join(_COMMANDS)} …", file=sys.stderr)
+        return 2
+    return _COMMANDS[name](rest)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
