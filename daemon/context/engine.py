@@ -23,11 +23,10 @@ from fabricd.daemon.context.delivering import Delivering
 from fabricd.daemon.context.lookups import Lookups
 from fabricd.store.context.failures import IndexDamaged, IndexFailed
 from fabricd.store.context.git import NoRoot
-from fabricd.store.context.index import Store, lock_path
+from fabricd.store.context.index import Store, hold_index, lock_path
 from fabricd.store.context.listing import TooMany
 from fabricd.store.context.perils import Perils
 from fabricd.store.context.receipts import NotKept, ReceiptStore
-from fabricd.store.locks import hold
 
 # No file system knows longer ones.
 _LONGEST_PATH = 4096
@@ -83,7 +82,7 @@ class Engine:
             OSError: the lock cannot be made.
         """
         with ExitStack() as stack:
-            lock = hold(lock_path(state))
+            lock = hold_index(state)
             stack.callback(lock.close)
             perils = Perils(lock_path(state).parent)
             stack.callback(perils.close)

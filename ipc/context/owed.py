@@ -94,7 +94,7 @@ def _read(line: bytes, json: Any) -> tuple[str | None, str | None]:
     try:
         message = _message(line, json)
         method = message.get("method")
-        if not isinstance(method, str):
+        if not isinstance(method, str) or isinstance(method, _Spelled):
             return None, None
         if "id" in message:
             return _key(message["id"], json), None

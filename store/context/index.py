@@ -28,6 +28,7 @@ from fabricd.store.locks import Ownership, hold
 
 # Roots whose rows stay in memory.
 _ROOTS = 8
+_A_MOMENT = 0.5
 _ATTEMPTS = 4
 _MOVES = 32
 
@@ -70,7 +71,7 @@ class Store:
             IndexFailed: it cannot be opened.
             OSError: the lock cannot be made.
         """
-        own = hold(lock_path(state)) if lock is None else None
+        own = hold_index(state) if lock is None else None
         try:
             return cls(Database(index_path(state), analyser.version), analyser, own)
         except BaseException:
@@ -241,6 +242,18 @@ class Store:
 def index_path(state: Path) -> Path:
     """Where the index lies in a state directory."""
     return state / "context" / "index.db"
+
+
+def hold_index(state: Path) -> Ownership:
+    """Take the index of a state directory.
+
+    What a killed holder was starting just then holds the lock on for a moment, so a moment is
+    waited.
+
+    Raises:
+        AlreadyHeld, OSError.
+    """
+    return hold(lock_path(state), seconds=_A_MOMENT)
 
 
 def lock_path(state: Path) -> Path:
