@@ -7,7 +7,7 @@ KILLS   ?= 200
 MESSAGES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types contracts unit package docs bench conformance fuzz soak e2e clean
+.PHONY: help run test check lint types contracts unit package docs bench conformance fuzz prove soak e2e clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,11 @@ conformance: .venv/dev.stamp ## Run conformance vectors: make conformance VECTOR
 
 fuzz: .venv/dev.stamp ## Send messages of every kind through the gateway: make fuzz MESSAGES=20000.
 	$(BIN)/python -m tests.fuzz_gateway $(MESSAGES)
+
+prove: .venv/dev.stamp ## Context: 1,000 edits under queries, 10,000 budgets, the guard's rates.
+	$(BIN)/python -m tests.daemon.context.editing 1000
+	$(BIN)/python -m benchmarks.context overruns 10000
+	$(BIN)/python -m benchmarks.context.guarding
 
 soak: .venv/dev.stamp ## Kill and restart a daemon under load: make soak KILLS=200, or MINUTES=10 for a long day.
 ifdef MINUTES

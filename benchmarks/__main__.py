@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from benchmarks import gateway, history, live, offline, trajectory, value
-from benchmarks.context import relaying
+from benchmarks.context import relaying, selecting, speed, tampering
 from benchmarks.measuring import Figure
 
 
@@ -31,6 +31,9 @@ def _benches(folder: Path, gigabytes: float) -> dict[str, Callable[[], Iterable[
         "clients": lambda: live.clients(folder / "clients"),
         "gateway": lambda: gateway.gateway(folder / "gateway"),
         "relay": lambda: relaying.relaying(folder / "relay"),
+        "context": lambda: speed.speed(folder / "context"),
+        "selecting": selecting.selecting,
+        "tampering": lambda: tampering.tampering(folder / "tampering"),
     }
 
 
@@ -43,7 +46,7 @@ def main() -> int:
         "only",
         nargs="*",
         help="scan report trial history trajectory value append apply stall giant idle clients "
-        "gateway relay",
+        "gateway relay context selecting tampering",
     )
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the window of the stall run")
     asked = parser.parse_args()

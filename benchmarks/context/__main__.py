@@ -1,12 +1,12 @@
-"""Measure the context engine: `quality`, against what changes needed."""
+"""Measure the context engine: `quality`, against what changes needed; `overruns`, of any budget."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks.context import quality
+from benchmarks.context import overruns, quality
 
-_COMMANDS = {"quality": quality.main}
+_COMMANDS = {"quality": quality.main, "overruns": overruns.main}
 
 
 def main() -> int:

@@ -34,7 +34,9 @@ _WORDS = (
 _MIB = 1024 if sys.platform != "darwin" else 1024 * 1024
 
 
-class _Asked:
+class Asked:
+    """An engine over one tree, asked with keywords."""
+
     def __init__(self, state: Path, root: Path) -> None:
         self._engine = Engine.open(state, SystemClock(), {})
         self._root = str(root)
@@ -45,6 +47,7 @@ class _Asked:
         return found
 
     def close(self) -> None:
+        """Let the engine go."""
         self._engine.close()
 
 
@@ -71,7 +74,7 @@ def _quantile(values: list[float], share: float) -> float:
 def measured(root: Path, state: Path, size: int, overruns: int) -> dict[str, float]:
     """Every figure; run in a process of its own."""
     rng = random.Random(3)
-    asked = _Asked(state, root)
+    asked = Asked(state, root)
     before = time.process_time()
     found = asked("index")
     seconds = time.process_time() - before
@@ -91,23 +94,24 @@ def measured(root: Path, state: Path, size: int, overruns: int) -> dict[str, flo
     figures["edit"] = statistics.median(extra)
     # Before other vocabularies are read, which nobody needs beside one.
     figures["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MIB
-    figures["over"] = _over(asked, rng, overruns)
+    figures["over"] = over(asked, rng, overruns)
     asked.close()
     return figures
 
 
-def _over(asked: _Asked, rng: random.Random, times: int) -> int:
+def over(asked: Asked, rng: random.Random, times: int) -> int:
     """How many of so many random answers have more tokens than they may."""
-    over = 0
+    found = 0
     for _ in range(times):
         tokenizer = rng.choice(("o200k", "o200k", "cl100k", "claude"))
         budget = round(100 * 320 ** rng.random())
         try:
-            found = asked("select", query=_query(rng), budget=budget, tokenizer=tokenizer)
+            answer = asked("select", query=_query(rng), budget=budget, tokenizer=tokenizer)
         except Refused:
             continue
-        over += counter(tokenizer)(found["text"]) > budget
-    return over
+        too_many = counter(tokenizer)(answer["text"]) > budget
+        found += too_many
+    return found
 
 
 def speed(folder: Path, overruns: int = 500) -> list[Figure]:
