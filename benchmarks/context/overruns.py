@@ -1,4 +1,4 @@
-"""Random questions within random budgets, by every tokenizer: how many answers have too many tokens."""
+"""Random questions within random budgets, by every tokenizer: how many answers are too large."""
 
 from __future__ import annotations
 
