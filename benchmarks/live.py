@@ -10,10 +10,10 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
-from tests.harness import Daemon, daemon
+from tests.harness import daemon
 
 from benchmarks.corpus import surface, write
-from benchmarks.measuring import Figure, median, process_wall
+from benchmarks.measuring import Figure, cpu_of, median, process_wall
 from fabricd.daemon.books import Books
 from fabricd.daemon.clock import SystemClock
 from fabricd.daemon.compiler import Compiler
@@ -98,22 +98,16 @@ def idle(folder: Path, seconds: float = 30.0) -> list[Figure]:
         write(subject.sessions, 1000, 40, 0.15, 400)
         subject.declare(surface())
         subject.start()
+        assert subject.process is not None
         time.sleep(6)
-        before = _cpu(subject)
+        before = cpu_of(subject.process.pid)
         time.sleep(seconds)
-        used = (_cpu(subject) - before) / seconds * 100
+        used = (cpu_of(subject.process.pid) - before) / seconds * 100
         rss = subject.status()["rssBytes"] / 1048576
     return [
         Figure("daemon idle, 1,000 files: RSS", rss, "MiB", 64.0, False, "imports and watch: 47"),
         Figure("daemon idle, 1,000 files: CPU", used, "% of a core", 0.1, False, ""),
     ]
-
-
-def _cpu(subject: Daemon) -> float:
-    assert subject.process is not None
-    # Nanoseconds on a processor, thread by thread: clock ticks are too coarse for an idle process.
-    tasks = Path(f"/proc/{subject.process.pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def clients(folder: Path) -> list[Figure]:

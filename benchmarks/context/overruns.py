@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.context.big import make
-from benchmarks.context.speed import Asked, over
+from benchmarks.context.speed import over
+from benchmarks.context.working import Working
 
 _FILES = 300
 
@@ -22,8 +23,8 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="fabricd-bench-") as folder:
         root = Path(folder) / "tree"
         make(root, _FILES)
-        asked = Asked(Path(folder) / "state", root)
-        found = over(asked, random.Random(seed), times)
-        asked.close()
+        working = Working(Path(folder) / "state", root)
+        found = over(working, random.Random(seed), times)
+        working.close()
     print(f"{found} of {times} over budget")
     return 1 if found else 0

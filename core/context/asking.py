@@ -83,11 +83,12 @@ class Explain(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Receipt(Struct, frozen=True, forbid_unknown_fields=True):
-    """A receipt, perhaps verified."""
+    """A receipt, perhaps verified, or as a file for others."""
 
     receipt: str
     root: str
     verify: bool = False
+    export: bool = False
 
 
 class Replay(Struct, frozen=True, forbid_unknown_fields=True):

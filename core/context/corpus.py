@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy.typing as npt
 from fabricd.core.context.model import Analysed
 
 Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
 
 
 class Hits(NamedTuple):
     """Where a term occurs: units in ascending order, and their counts in each of `FIELDS`."""
 
     units: Ints
-    counts: Ints  # shape (len(units), len(FIELDS)), each at most 255
+    counts: Bytes  # shape (len(units), len(FIELDS))
 
 
 class FileFacts(NamedTuple):
@@ -67,8 +68,11 @@ class Corpus(Protocol):
         """Where a term occurs."""
         ...
 
-    def defining(self, name: str) -> Ints:
-        """The units whose simple name this is, exactly, case and all."""
+    def defining(self, names: Iterable[str]) -> Mapping[str, Ints]:
+        """Of names the units whose simple name it is, exactly, case and all, ascending.
+
+        Names that no unit has are left out.
+        """
         ...
 
     def analysed(self, file: int) -> Analysed:

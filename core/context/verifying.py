@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from msgspec import MsgspecError, Struct, to_builtins
+from msgspec import MsgspecError, Raw, Struct, ValidationError, field, structs, to_builtins
 from msgspec.json import Decoder
 
 from fabricd.core.canonical import text, utf8
-from fabricd.core.context.chain import Finding, Row, structs_by_name
+from fabricd.core.context.chain import Finding, Row, place_of, structs_by_name
 from fabricd.core.context.receipt import (
     Item,
     NotAReceipt,
@@ -18,12 +18,20 @@ from fabricd.core.context.receipt import (
     body_digest,
     canonical,
     id_of,
+    is_id,
     read_receipt,
     split_trailer,
 )
+from fabricd.core.nesting import TooDeep, require_depth
 
 UNSIGNED = "unsigned: whoever can write the file can write another one that verifies"
 CUT_END = "rows cut off the end of a chain are not detected"
+LEFT_OUT = "its texts and the rest of its chain are not in an export, so they were not checked"
+
+# What is read of an export: some 40,000 deliveries, and seconds.
+LARGEST_EXPORT = 16 * 1024 * 1024
+# An export has six; what has more is none, and no decoder need find out by recursion.
+_LEVELS = 16
 
 Texts: TypeAlias = Literal["kept", "gone"]
 
@@ -89,18 +97,66 @@ def check_answer(receipt: Receipt, name: str, answer: str) -> list[Finding]:
     return []
 
 
+class VerifiedExport(Struct, frozen=True, rename="camel"):
+    """What the check of an exported receipt found; nothing: all is as it was exported.
+
+    Attributes:
+        receipt: the id that the file names; None where it names none.
+        deliveries: how many rows of it the file has.
+        notes: what no check of a file alone can find.
+    """
+
+    receipt: str | None
+    findings: tuple[Finding, ...]
+    deliveries: int
+    notes: tuple[str, ...] = (UNSIGNED, LEFT_OUT)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+class NotAnExport(ValueError):
+    """Bytes that are no exported receipt, not even a changed one. The message says why."""
+
+
+class _Delivered(Row, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A row of an export, with the digest that was written beside it."""
+
+    written: str = field(name="digest")
+
+    @property
+    def row(self) -> Row:
+        """The row alone."""
+        return Row(*structs.astuple(self)[:-1])
+
+
 class _Exported(Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     receipt: Receipt
-    deliveries: tuple[dict[str, Any], ...]
+    deliveries: tuple[_Delivered, ...]
+
+
+class _Outline(Struct, frozen=True):
+    """What makes a file an export, whatever was changed in it."""
+
+    id: str
+    receipt: Raw
+    deliveries: Raw
 
 
 _EXPORTED = Decoder(_Exported)
+_OUTLINE = Decoder(_Outline)
 
 
 def exported(receipt: Receipt, rows: Iterable[Row]) -> bytes:
     """A receipt as a file for others: with its id and its rows, one line of canonical JSON."""
-    deliveries = [{**structs_by_name(row), "digest": row.digest} for row in rows]
+    return _document(receipt, ((row, row.digest) for row in rows))
+
+
+def _document(receipt: Receipt, rows: Iterable[tuple[Row, str]]) -> bytes:
+    deliveries = [{**structs_by_name(row), "digest": digest} for row, digest in rows]
     name = id_of(canonical(receipt))
     value = {"deliveries": deliveries, "id": name, "receipt": to_builtins(receipt)}
     return utf8(text(value)) + b"\n"
@@ -109,32 +165,81 @@ def exported(receipt: Receipt, rows: Iterable[Row]) -> bytes:
 def check_export(data: bytes) -> list[Finding]:
     """What is wrong with an exported receipt, down to each byte of it."""
     try:
+        return list(verify_export(data).findings)
+    except NotAnExport as error:
+        return [Finding("file", f"it is no exported receipt: {error}")]
+
+
+def verify_export(data: bytes) -> VerifiedExport:
+    """Check an exported receipt by itself: nothing else is read.
+
+    Raises:
+        NotAnExport: it is no JSON object with `id`, `receipt` and `deliveries`.
+    """
+    claimed = _outline(data).id
+    name = claimed if is_id(claimed) else None
+    try:
         found = _EXPORTED.decode(data)
-        rows = [_row(members) for members in found.deliveries]
-        written = exported(found.receipt, (row for row, _ in rows))
-    except (MsgspecError, ValueError, TypeError, KeyError, RecursionError) as error:
-        return [Finding("file", f"it is no exported receipt ({type(error).__name__})")]
+        findings = _of_content(found) or _of_bytes(found, data)
+    except (MsgspecError, ValueError, RecursionError) as error:
+        trouble = f"it does not have the form of an exported receipt: {error}"
+        return VerifiedExport(name, (Finding("file", trouble),), 0)
+    return VerifiedExport(name, tuple(findings), len(found.deliveries))
+
+
+def _outline(data: bytes) -> _Outline:
+    if not data:
+        raise NotAnExport("it is empty")
+    try:
+        require_depth(data, _LEVELS)
+        return _OUTLINE.decode(data)
+    except TooDeep as error:
+        raise NotAnExport(f"it is {error}") from None
+    except ValidationError:
+        words = "it is no JSON object with `id`, `receipt` and `deliveries`"
+        raise NotAnExport(words) from None
+    except (MsgspecError, ValueError, RecursionError) as error:
+        why = str(error).removeprefix("JSON is malformed: ")
+        raise NotAnExport(f"it is not JSON: {why}") from None
+
+
+def _of_content(found: _Exported) -> list[Finding]:
     name = id_of(canonical(found.receipt))
-    findings = [Finding("receipt", f"its content has another id: {name}")]
-    findings = findings if found.id != name else []
-    for row, digest in rows:
-        if row.digest != digest:
-            findings.append(Finding(f"row {row.seq}", "its members do not match its digest"))
-        elif row.receipt != name:
-            findings.append(Finding(f"row {row.seq}", "it is of another receipt"))
-    if not findings and written != data:
-        findings.append(Finding("file", "it is not written as it was exported"))
+    findings: list[Finding] = []
+    if found.id != name:
+        findings.append(Finding("receipt", f"its content has another id: {name}"))
+    before: Row | None = None
+    for each in found.deliveries:
+        row = each.row
+        if row.digest != each.written:
+            findings.append(Finding(place_of(row), "its members do not match its digest"))
+        elif row.receipt not in (name, found.id):
+            # Where one of the two was changed, that alone is told: the rows are as they were.
+            findings.append(Finding(place_of(row), "it is of another receipt"))
+        elif (trouble := _misplaced(row, before)) is not None:
+            findings.append(Finding(place_of(row), trouble))
+        before = row
     return findings
 
 
-def _row(members: dict[str, Any]) -> tuple[Row, object]:
-    rest = dict(members)
-    digest = rest.pop("digest")
-    return _ROW.decode(utf8(text(rest))), digest
+def _misplaced(row: Row, before: Row | None) -> str | None:
+    """What is wrong with a row behind another of the same receipt; rows of others lie between."""
+    if before is not None and row.root != before.root:
+        return "it is of another project than the row before it"
+    if before is not None and row.seq <= before.seq:
+        return f"it stands behind row {before.seq}"
+    if row.seq == 1 and row.prev:
+        return "it is the first of its chain, and names a row before it"
+    if before is not None and row.seq == before.seq + 1 and row.prev != before.digest:
+        return "it does not follow the row before it"
+    return None
 
 
-class _StrictRow(Row, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A row of an export, which has no members but its own."""
-
-
-_ROW = Decoder(_StrictRow)
+def _of_bytes(found: _Exported, data: bytes) -> list[Finding]:
+    """Whether a sound content is written as it was; its digests were found to be right."""
+    written = _document(found.receipt, ((each.row, each.written) for each in found.deliveries))
+    if written == data:
+        return []
+    pairs = enumerate(zip(data, written, strict=False))
+    at = next((at for at, (one, other) in pairs if one != other), min(len(data), len(written)))
+    return [Finding("file", f"from byte {at} on it is not written as it was exported")]

@@ -8,8 +8,7 @@ from fabricd.core.context.explaining import RELEVANCE, Displacer, Explanation
 from fabricd.core.context.receipt import Item
 from fabricd.core.context.rendering.pieces import Piece, Shown
 from fabricd.core.context.rendering.writing import file_header, text_of
-from fabricd.core.context.verifying import Verified
-from fabricd.core.plain import counted, printable
+from fabricd.core.plain import printable
 
 # What is no part of a relevance but a share that was left of it.
 _LEFT = {
@@ -102,25 +101,3 @@ def recovered(item: Item, text: str) -> str:
         lines,
     )
     return file_header(item.path) + text_of(piece)
-
-
-def verified(found: Verified) -> str:
-    """What a verification found."""
-    lines = [
-        f"{found.receipt}: "
-        + (
-            "as it was written"
-            if found.is_sound
-            else counted(len(found.findings), "change", "changes")
-        )
-    ]
-    lines += [f"  {one.place}: {one.trouble}" for one in found.findings]
-    lines.append(
-        f"  {counted(found.deliveries, 'delivery', 'deliveries')} in a chain of "
-        f"{counted(found.rows, 'row', 'rows')}"
-        + (f", {found.forgotten} forgotten on request" if found.forgotten else "")
-    )
-    if found.texts == "gone":
-        lines.append("  its texts are gone, so they were not checked")
-    lines += [f"  {note}" for note in found.notes]
-    return "".join(f"{line}\n" for line in map(printable, lines))

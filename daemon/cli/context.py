@@ -11,6 +11,7 @@ import click
 
 from fabricd.core.context.asking import BUDGET
 from fabricd.core.plain import printable
+from fabricd.daemon.cli.completing import files
 from fabricd.daemon.cli.talk import FAILED, USAGE, Complaint, env, out, say
 
 if TYPE_CHECKING:
@@ -144,17 +145,37 @@ def recover(handle: str, budget: int, root: str | None, as_json: bool) -> int:
 
 
 @command.command("receipt")
-@click.argument("receipt", metavar="ID")
+@click.argument("receipt", metavar="ID", required=False)
 @click.option("--markdown", "as_markdown", is_flag=True, help="For people; the default.")
+@click.option(
+    "--export",
+    "target",
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    shell_complete=files,
+    help="Write it as one JSON document, for others to check with `verify`: to FILE, or to "
+    "standard output.",
+)
 @_root_option
 @_json_option
-def receipt(receipt: str, as_markdown: bool, root: str | None, as_json: bool) -> int:
+def receipt(
+    receipt: str | None, as_markdown: bool, target: str | None, root: str | None, as_json: bool
+) -> int:
     """Print the receipt of an answer.
 
     It tells what was given, what was left out, and why.
     """
     if as_markdown and as_json:
         raise Complaint("--markdown and --json exclude each other")
+    if target is not None:
+        from fabricd.daemon.cli.context_export import export
+
+        if as_markdown:
+            raise Complaint("--markdown and --export exclude each other: an export is JSON")
+        return export(receipt, target, _place(root), as_json)
+    if receipt is None:
+        raise Complaint("say which receipt: its id looks like cr_0123456789abcdef")
     return _asked("receipt", {"receipt": receipt, "root": _place(root)}, as_json)
 
 
@@ -176,8 +197,8 @@ def explain(what: str, receipt: str, why_omitted: bool, root: str | None, as_jso
     from fabricd.daemon.cli.context_words import was_selected
 
     params = {"what": what, "receipt": receipt, "root": _place(root)}
-    found = _answer("explain", params)
-    _print(found, as_json)
+    found = answered("explain", params)
+    printed(found, as_json)
     if why_omitted and was_selected(found):
         say(f"{what} was not left out")
         return FAILED
@@ -185,15 +206,26 @@ def explain(what: str, receipt: str, why_omitted: bool, root: str | None, as_jso
 
 
 @command.command("verify")
-@click.argument("receipt", metavar="ID")
+@click.argument("what", metavar="ID|FILE", shell_complete=files)
 @_root_option
 @_json_option
-def verify(receipt: str, root: str | None, as_json: bool) -> int:
-    """Check a receipt and the chain it stands in. Exits 1 where something was changed."""
+def verify(what: str, root: str | None, as_json: bool) -> int:
+    """Check a receipt and its chain, or an exported receipt.
+
+    What is not written like an id (cr_ and 16 hex digits) is the path of an export, or `-` for
+    standard input: no daemon is asked and nothing but that file is read. Exits 1 where something
+    was changed, 2 where a file is no export.
+    """
+    from fabricd.daemon.cli.context_export import names_receipt, verified_file
     from fabricd.daemon.cli.context_words import is_intact
 
-    found = _answer("receipt", {"receipt": receipt, "verify": True, "root": _place(root)})
-    _print(found, as_json)
+    if names_receipt(what):
+        found = answered("receipt", {"receipt": what, "verify": True, "root": _place(root)})
+    elif root is not None:
+        raise Complaint("--root belongs to an id: an export is checked by itself")
+    else:
+        found = verified_file(what)
+    printed(found, as_json)
     return 0 if is_intact(found) else FAILED
 
 
@@ -258,15 +290,20 @@ def _place(root: str | None) -> str:
 
 
 def _asked(method: str, params: dict[str, Any], as_json: bool) -> int:
-    return _told(lambda: _answer(method, params), as_json)
+    return _told(lambda: answered(method, params), as_json)
 
 
 def _told(answer: Callable[[], dict[str, Any]], as_json: bool) -> int:
-    _print(answer(), as_json)
+    printed(answer(), as_json)
     return 0
 
 
-def _answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+def answered(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What the engine answers.
+
+    Raises:
+        Complaint: see `complaining`.
+    """
     from fabricd.daemon.context.asking import Asking
 
     return complaining(lambda: Asking(env(), say).ask(method, params))
@@ -302,7 +339,8 @@ def _complaint(refused: Refused) -> Complaint:
             return Complaint(refused.message, FAILED)
 
 
-def _print(found: dict[str, Any], as_json: bool) -> None:
+def printed(found: dict[str, Any], as_json: bool) -> None:
+    """Print an answer: its text, or all of it as JSON."""
     import json
 
     if as_json:

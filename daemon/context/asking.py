@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fabricd.core.plain import is_object
+from fabricd.daemon.context.utf8 import require_utf8
 from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, call, patient_call
 from fabricd.store.addresses import SocketPathTooLong, socket_path
 
@@ -47,6 +48,7 @@ class Asking:
             Refused: the engine's.
             Unreachable: see there.
         """
+        require_utf8(params)
         try:
             return self._by_daemon(method, params)
         except NoDaemon:
@@ -62,6 +64,7 @@ class Asking:
         Raises:
             Refused, Unreachable: see `ask`.
         """
+        require_utf8(params)
         try:
             return self._watched(params, advance)
         except NoDaemon:

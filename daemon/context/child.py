@@ -151,7 +151,7 @@ async def started(command: Sequence[str]) -> Child:
         # What was begun is finished: a process that nobody knows of could not be ended.
         with anyio.CancelScope(shield=True):
             # In a thread: to start a process takes longer than the loop may stand still.
-            process = await anyio.to_thread.run_sync(_spawned, command, theirs)
+            process = await anyio.to_thread.run_sync(spawned, command, theirs)
             children.append(Child(process, ours))
     except BaseException:
         ours.close()
@@ -161,7 +161,12 @@ async def started(command: Sequence[str]) -> Child:
     return children[0]
 
 
-def _spawned(command: Sequence[str], wire: socket.socket) -> subprocess.Popen[bytes]:
+def spawned(command: Sequence[str], wire: socket.socket) -> subprocess.Popen[bytes]:
+    """The process of a worker, on the other end of `wire`.
+
+    Raises:
+        OSError: it cannot be started.
+    """
     return subprocess.Popen(
         command,
         stdin=wire.fileno(),

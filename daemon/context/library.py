@@ -27,7 +27,9 @@ class Answer:
 
     Attributes:
         text: what an agent reads; `used` counts it.
-        receipt: the id of its receipt; None where none is written (show, explain).
+        receipt: the id of a receipt: of `select` and `show` their own, of `explain`, `replay` and a
+            verified `receipt` the one that was asked about; None of `recover`, `index` and a
+            `receipt` that is not verified, whose `value` has the `id` and the whole receipt.
         used: tokens of the whole text by `tokenizer`; 0 where none were counted.
         items: what was given, as `--json` has it.
         value: everything that was answered.

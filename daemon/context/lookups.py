@@ -17,7 +17,8 @@ from fabricd.core.context.offered import NotOffers, Offered, read_offers
 from fabricd.core.context.pointing import plain
 from fabricd.core.context.ranking.ranked import Candidate, rank
 from fabricd.core.context.receipt import Left, Receipt, handle_of, is_id
-from fabricd.core.context.words import explained, recovered, verified
+from fabricd.core.context.verdicts import verified
+from fabricd.core.context.words import explained, recovered
 from fabricd.core.steps import Steps
 from fabricd.daemon.context.answering import shown_path
 from fabricd.daemon.context.delivering import Delivering
@@ -53,9 +54,13 @@ class Lookups:
         }
 
     def receipt(self, asked: asking.Receipt) -> Steps[dict[str, Any]]:
-        """A receipt with its deliveries; perhaps verified."""
+        """A receipt with its deliveries; perhaps verified, or as a file for others."""
+        if asked.verify and asked.export:
+            raise Refused("usage", "a receipt is verified or exported, not both at once")
         root = yield from self._root(asked.root)
         name = _receipt_of(asked.receipt)
+        if asked.export:
+            return {"text": self._receipts.export(name, root).decode(), "id": name}
         if asked.verify:
             found = self._receipts.verify(name, root)
             return {
@@ -167,7 +172,9 @@ def _may_hold(corpus: StoredCorpus, file: int, what: str) -> bool:
     if _is_at(shown_path(facts.path), what):
         return True
     simple = what.rpartition(".")[2]
-    units = corpus.defining(simple)
+    units = corpus.defining((simple,)).get(simple)
+    if units is None:
+        return False
     first, last = facts.first_unit, facts.first_unit + facts.units
     return bool(((units >= first) & (units < last)).any())
 

@@ -48,6 +48,19 @@ def named(what: str, snapshot: Snapshot, receipts: ReceiptStore) -> Choice:
     )
 
 
+def _require_range(what: str, first: int, last: int) -> None:
+    """Refuse lines that cannot be: what is meant by them is anybody's guess."""
+    if first > last:
+        words = f"its first line is {first} and its last {last}; a range is path:first-last"
+        raise Refused("usage", f"{what!r:.200} runs backwards: {words}")
+    if not last:
+        raise Refused("usage", f"{what!r:.200} is no line: the first one is 1")
+
+
+def _lines(first: int, last: int, one: str, many: str) -> str:
+    return f"line {first} {one}" if first == last else f"lines {first}-{last} {many}"
+
+
 class _Naming:
     def __init__(self, snapshot: Snapshot, receipts: ReceiptStore) -> None:
         self._snapshot = snapshot
@@ -66,7 +79,8 @@ class _Naming:
         lines = _RANGE.fullmatch(what)
         if lines is not None and (file := self._file(lines[1])) is not None:
             first, last = int(lines[2]), int(lines[3] or lines[2])
-            return self._of_lines(file, min(first, last), max(first, last))
+            _require_range(what, first, last)
+            return self._of_lines(file, first, last)
         return self._of_symbol(what)
 
     def _of_handle(self, handle: str) -> list[int]:
@@ -92,9 +106,19 @@ class _Naming:
             if one.lines[0] <= last and first <= one.lines[1]
         ]
         if not found:
-            path = shown_path(self._corpus.files[file].path)
-            raise Refused("unknown", f"{path} has nothing in these lines")
+            raise Refused("unknown", self._nothing(file, first, last))
         return found
+
+    def _nothing(self, file: int, first: int, last: int) -> str:
+        """Why there is nothing in these lines: units cover every line that is not blank."""
+        path = shown_path(self._corpus.files[file].path)
+        there = self._corpus.analysed(file).parsed.lines
+        if not there:
+            return f"{path} is empty"
+        if first > there:
+            has = counted(there, "line", "lines")
+            return f"{path} has {has}; {_lines(first, last, 'lies', 'lie')} beyond its end"
+        return f"{_lines(first, min(last, there), 'is', 'are')} blank in {path}"
 
     def _of_name(self, file: int, name: str, what: str) -> list[int]:
         found = [unit for unit, one in self._units(file) if is_called("", one.qualified, name)]
@@ -107,7 +131,7 @@ class _Naming:
         *_, simple = re.split(r"::|[.#]", what)
         found = [
             unit
-            for unit in map(int, self._corpus.defining(simple))
+            for unit in map(int, self._corpus.defining((simple,)).get(simple, ()))
             if is_called(self._path(unit), self._unit(unit).qualified, what)
         ]
         if not found:

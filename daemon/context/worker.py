@@ -31,6 +31,7 @@ from fabricd.daemon.context.contract import (
     open_engine,
     progress_of,
 )
+from fabricd.daemon.context.lightening import Lightening
 from fabricd.daemon.context.scheduling import ALONE, Ended, Scheduler
 from fabricd.ipc.context.wire import (
     BEAT_SECONDS,
@@ -122,8 +123,11 @@ class Worker:
             self._take(engine, asked)
         gc.collect()
         gc.freeze()
+        lightening = Lightening()
         beaten = self._clock.monotonic()
         while True:
+            if not self._scheduler:
+                lightening.look()
             for asked in self._asked(0 if self._scheduler else None):
                 self._take(engine, asked)
             ended = self._scheduler.turn()

@@ -26,7 +26,7 @@ _DECODER = msgspec.msgpack.Decoder(Analysed)
 _ENCODER = msgspec.msgpack.Encoder()
 _LEVEL = 3
 # Decoded, a blob takes about so many times the bytes of its message.
-_GROWTH = 8
+_GROWTH = 3
 _CACHE = 12 * 1024 * 1024
 _LARGEST = 64 * 1024 * 1024
 
@@ -158,6 +158,16 @@ class Cache:
         self._kept: OrderedDict[int, tuple[Analysed, int]] = OrderedDict()
         self._limit = limit
         self._bytes = 0
+        # To make one takes half as long as to use it.
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def get(self, blob: int) -> Analysed | None:
+        """What is kept of a blob, if it was asked for lately."""
+        found = self._kept.get(blob)
+        if found is None:
+            return None
+        self._kept.move_to_end(blob)
+        return found[0]
 
     def analysed(self, connection: sqlite3.Connection, blob: int) -> Analysed:
         """What is kept of a blob, without its terms.
@@ -166,15 +176,13 @@ class Cache:
             IndexDamaged: it is not as it was written.
             sqlite3.Error.
         """
-        found = self._kept.get(blob)
-        if found is not None:
-            self._kept.move_to_end(blob)
-            return found[0]
+        if (found := self.get(blob)) is not None:
+            return found
         query = "SELECT data FROM analysed WHERE blob = ?"
         row = connection.execute(query, (blob,)).fetchone()
         if row is None:
             raise IndexDamaged("the context index is damaged: a blob is missing")
-        analysed, size = _decoded(row[0])
+        analysed, size = _decoded(row[0], self._decompressor)
         self._kept[blob] = (analysed, size)
         self._bytes += size
         while self._bytes > self._limit and len(self._kept) > 1:
@@ -188,11 +196,11 @@ class Cache:
         self._bytes = 0
 
 
-def _decoded(data: object) -> tuple[Analysed, int]:
+def _decoded(data: object, decompressor: zstandard.ZstdDecompressor) -> tuple[Analysed, int]:
     try:
         if not isinstance(data, bytes):
             raise ValueError
-        plain = zstandard.ZstdDecompressor().decompress(data, max_output_size=_LARGEST)
+        plain = decompressor.decompress(data, max_output_size=_LARGEST)
         return _DECODER.decode(plain), len(plain) * _GROWTH
     except (zstandard.ZstdError, msgspec.MsgspecError, ValueError, MemoryError) as error:
         raise IndexDamaged("the context index is damaged: a blob is not as written") from error

@@ -225,10 +225,12 @@ class Store:
         self._database.rebuild()
 
     def _tidy(self, root: Root) -> None:
-        small = keeping.small_segments(root)
+        is_new = root.tidied != root.generation
+        small = keeping.small_segments(root) if is_new else ()
         with self._database.reading() as connection:
             is_due = keeping.is_due(connection)
         if not small and not is_due:
+            root.tidied = root.generation
             return
         with self._database.transaction() as connection:
             moves = keeping.merge_small(connection, small) if small else {}
@@ -237,6 +239,7 @@ class Store:
             for known in self._roots.values():
                 known.move_blobs(moves)
             self._epoch = self._epoch._replace(merged=self._epoch.merged + 1)
+        root.tidied = root.generation
 
 
 def index_path(state: Path) -> Path:

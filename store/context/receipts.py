@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 
 from fabricd.core.context.asking import Refused
 from fabricd.core.context.books import Fetch
-from fabricd.core.context.chain import Delivery, Kept, Row, linked
+from fabricd.core.context.chain import Delivery, Kept, Row, linked, place_of
 from fabricd.core.context.receipt import (
     Handle,
     Item,
@@ -126,9 +126,19 @@ class ReceiptStore:
         """A receipt as a file for others, with its rows.
 
         Raises:
-            Refused: as `load`.
+            Refused: as `load`; `tampered` also where a row of it is.
         """
-        return exported(self.load(receipt, root), self.rows(receipt, root))
+        found = self.load(receipt, root)
+        rows: list[Row] = []
+        for kept in self.chain(root):
+            if not isinstance(kept.link, Row) or kept.link.receipt != receipt:
+                continue
+            if kept.link.digest != kept.digest:
+                # Exported with a digest of its own it would pass for sound.
+                words = f"{place_of(kept.link)} does not match its digest"
+                raise Refused("tampered", f"{receipt}: {words}")
+            rows.append(kept.link)
+        return exported(found, rows)
 
     def recover(self, handle: str, root: str) -> Recovered:
         """The text of an item as it was delivered; of a reference, the text it stands for.

@@ -120,7 +120,7 @@ class Refreshing:
                 root.listing = listing
             stale = yield from self._stale(listing)
             yield from self._read_all(stale, progress)
-            self._write(gone=[path for path in root.rows if path not in self._present])
+            self._write(gone=sorted(root.rows.keys() - self._present))
             yield from self._take_history(asking)
         finally:
             if asking is not None:
@@ -132,25 +132,30 @@ class Refreshing:
 
         What is gone is left out of `_present`.
         """
-        rows, doubted = self._root.rows, self._root.doubted
+        root = self._root
+        rows, doubted = root.rows, root.doubted
         prefix = f"{self._place.root}/"
-        self._root.private = _inodes(prefix, listing.forbidden)
+        root.private = _inodes(prefix, listing.forbidden)
         stale: list[tuple[str, int]] = []
-        self._present = present = set(listing.nested)
-        for number, path in enumerate(listing.files):
-            if number % _STAMPS == _STAMPS - 1:
+        self._present = present = {*listing.nested, *listing.files}
+        lstat = os.lstat
+        for begin in range(0, len(listing.files), _STAMPS):
+            if begin:
                 yield
-            try:
-                found = os.lstat(prefix + path)
-            except OSError:
-                continue
-            present.add(path)
-            if (row := rows.get(path)) is not None:
-                _, _, stamp, is_racy = row
-                now = found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
-                if stamp == now and not is_racy and path not in doubted:
+            for path in listing.files[begin : begin + _STAMPS]:
+                try:
+                    found = lstat(prefix + path)
+                except OSError:
+                    present.discard(path)
                     continue
-            stale.append((path, found.st_size if stat.S_ISREG(found.st_mode) else 0))
+                row = rows.get(path)
+                if (
+                    row is None
+                    or row[2] != (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+                    or row[3]
+                    or path in doubted
+                ):
+                    stale.append((path, found.st_size if stat.S_ISREG(found.st_mode) else 0))
         for path in listing.nested:
             if rows.get(path) != _NESTED:
                 self._batch.rows[path] = _NESTED

@@ -59,6 +59,7 @@ class Root:
         doubted: files that were found to differ, whatever their stamps say.
         history_failure: the last that took long, which not every query should meet again.
         private: inodes of files that are left alone for their names.
+        tidied: the generation whose segments were looked at last.
         corpus, skips: of this generation and history, if they were asked for; else no corpus.
     """
 
@@ -73,6 +74,7 @@ class Root:
     history_warning: str = ""
     history_failure: Failure = NO_FAILURE
     private: frozenset[int] = frozenset()
+    tidied: int = -1
     corpus: StoredCorpus | None = None
     skips: dict[Skip, int] = field(default_factory=lambda: dict[Skip, int]())
 

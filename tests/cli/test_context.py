@@ -182,6 +182,17 @@ def test_the_library_opens_the_index_itself(tree: Path) -> None:
     assert "discounted" in context.explain("discounted", receipt=answer.receipt).text
     assert context.receipt(answer.receipt, verify=True).value["verified"] is True
     assert context.index().value["files"] == 2
+    about = (
+        context.show("discounted"),
+        context.explain("discounted", receipt=answer.receipt),
+        context.replay(answer.receipt),
+        context.receipt(answer.receipt, verify=True),
+    )
+    assert about[0].receipt not in (None, answer.receipt)
+    assert {one.receipt for one in about[1:]} == {answer.receipt}
+    whole = context.receipt(answer.receipt)
+    assert (whole.receipt, whole.value["id"]) == (None, answer.receipt)
+    assert context.recover(f"{answer.receipt}#1").receipt is context.index().receipt is None
     with pytest.raises(Refused) as caught:
         context.select("discount", budget=3)
     assert caught.value.reason in ("budget-too-small", "usage")

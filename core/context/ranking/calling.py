@@ -12,11 +12,12 @@ from fabricd.core.context.ranking.wording import Scores
 
 def best(scores: Scores, count: int) -> list[int]:
     """The indices of the highest scores above 0, the highest first, then by index."""
-    if len(scores) > 4 * count:
-        floor = int(np.partition(scores, len(scores) - count)[len(scores) - count])
-        taken = np.flatnonzero(scores >= max(floor, 1))
-    else:
-        taken = np.flatnonzero(scores > 0)
+    taken = np.flatnonzero(scores > 0)
+    if len(taken) > 4 * count:
+        # Of few the order is cheap; of many only the best are put in order.
+        some = scores[taken]
+        floor = np.partition(some, len(some) - count)[len(some) - count]
+        taken = taken[some >= floor]
     order = np.lexsort((taken, -scores[taken]))[:count]
     return [int(index) for index in taken[order]]
 
@@ -33,12 +34,11 @@ def referred(
     for caller in callers:
         file = int(corpus.file_of[caller])
         mentions = corpus.analysed(file).parsed.mentions[caller - corpus.files[file].first_unit]
-        for name in (*mentions.calls, *mentions.names):
-            units = corpus.defining(name)
+        for units in corpus.defining((*mentions.calls, *mentions.names)).values():
             if len(units) > 1:
                 own = units[corpus.file_of[units] == file]
                 units = own if len(own) else units
-            if 0 < len(units) <= most:
+            if len(units) <= most:
                 worth = round(int(scores[caller]) * share / len(units))
                 others = units[units != caller]
                 found[others] = np.maximum(found[others], worth)

@@ -30,9 +30,11 @@ def named_units(
 ) -> dict[int, int]:
     """Units whose name the query has, in millionths; more where it is all of the query."""
     found: dict[int, int] = {}
+    symbols = tuple(symbols)
+    defined = corpus.defining(symbol.name for symbol in symbols)
     for symbol in symbols:
-        units = corpus.defining(symbol.name)
-        if not 0 < len(units) <= _COMMON:
+        units = defined.get(symbol.name)
+        if units is None or len(units) > _COMMON:
             continue
         is_sure = symbol.is_quoted or len(units) <= weights.few
         named = weights.quoted if is_sure else weights.symbol

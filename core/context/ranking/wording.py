@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import log, sqrt
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from fabricd.core.context.corpus import Corpus, Hits, Ints
+from fabricd.core.context.corpus import Bytes, Corpus, Hits, Ints
 from fabricd.core.context.ranking.tree import Tree
 from fabricd.core.context.ranking.wanted import Term
 from fabricd.core.context.ranking.weights import MILLION, Weights
@@ -41,6 +42,36 @@ def worded(corpus: Corpus, tree: Tree, terms: Iterable[Term], weights: Weights) 
     return Worded(units, files)
 
 
+class _Sizes:
+    """How much longer than usual the fields of each unit are, and each file, as BM25 has it."""
+
+    def __init__(self, corpus: Corpus, spreads: Sequence[float]) -> None:
+        self.spreads = spreads
+        lengths, files = corpus.lengths, len(corpus.files)
+        number = max(1, len(lengths))
+        # Column by column: rows of four are slow.
+        usual = [max(int(column.sum()) / number, 1.0) for column in lengths.T]
+        # None where length counts for nothing.
+        self.of_units = [
+            1.0 - spread + spread * (lengths[:, field] / usual[field]) if spread else None
+            for field, spread in enumerate(spreads)
+        ]
+        size = np.bincount(corpus.file_of, _across(lengths), files)
+        mean = max(1.0, float(size.sum()) / max(1, files))
+        self.of_files = 1.0 - _FILE_SPREAD + _FILE_SPREAD * size / mean
+
+
+# Of a corpus they stay the same, and a query takes longer to work them out than to use them.
+_KNOWN: WeakKeyDictionary[Corpus, _Sizes] = WeakKeyDictionary()
+
+
+def _sizes_of(corpus: Corpus, spreads: Sequence[float]) -> _Sizes:
+    found = _KNOWN.get(corpus)
+    if found is None or found.spreads != spreads:
+        found = _KNOWN[corpus] = _Sizes(corpus, spreads)
+    return found
+
+
 class _Counting:
     """Counts terms in units and files, weighted by field and for the fields' lengths."""
 
@@ -48,12 +79,7 @@ class _Counting:
         self._corpus = corpus
         self._tree = tree
         self._weights = weights
-        lengths, files = corpus.lengths, len(corpus.files)
-        number = max(1, len(lengths))
-        self._usual = [max(int(column.sum()) / number, 1.0) for column in lengths.T]
-        size = np.bincount(corpus.file_of, _across(lengths), files)
-        usual = max(1.0, float(size.sum()) / max(1, files))
-        self._longer = 1.0 - _FILE_SPREAD + _FILE_SPREAD * size / usual
+        self._sizes = _sizes_of(corpus, weights.spread)
 
     def counts(self, term: Term) -> tuple[Reals, Reals]:
         """Of each unit and of each file."""
@@ -71,7 +97,7 @@ class _Counting:
                 files += share * np.bincount(owners, _across(hits.counts), len(files))
             paths = self._tree.naming(text)
             named[paths] = np.maximum(named[paths], share)
-        files /= self._longer
+        files /= self._sizes.of_files
         if named.any():
             units += weights.path * named.take(corpus.file_of)
             files += weights.path * named
@@ -79,20 +105,20 @@ class _Counting:
 
     def _weighted(self, hits: Hits, factors: Sequence[float]) -> Reals:
         """The counts of a term in each of its units, as one."""
-        # Column by column: rows of four are slow, and the order of a sum must not depend on the
-        # machine.
+        # Field by field: the order of a sum must not depend on the machine.
         total = np.zeros(len(hits.units))
-        lengths = self._corpus.lengths.take(hits.units, axis=0)
-        for field, spread in enumerate(self._weights.spread):
-            usual = lengths[:, field] / self._usual[field]
-            longer = 1.0 - spread + spread * usual
-            total += hits.counts[:, field] * factors[field] / longer
+        for field, longer in enumerate(self._sizes.of_units):
+            counts = hits.counts[:, field] * factors[field]
+            total += counts if longer is None else counts / longer.take(hits.units)
         return total
 
 
-def _across(fields: Ints) -> Ints:
+def _across(fields: Ints | Bytes) -> Ints:
     """The sum of each row."""
-    return fields[:, 0] + fields[:, 1] + fields[:, 2] + fields[:, 3]
+    total: Ints = fields[:, 0].astype(np.int32)
+    for field in range(1, fields.shape[1]):
+        total += fields[:, field]
+    return total
 
 
 def _saturated(count: Reals, weight: float, k1: float) -> Scores:

@@ -18,7 +18,10 @@ from tests.daemon.context.trees import Asked, opened, project
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Generator[Asked, None, None]:
     place = tmp_path_factory.mktemp("naming")
-    with opened(place / "state", project(place / "tree")) as found:
+    tree = project(place / "tree")
+    (tree / "empty.py").touch()
+    (tree / "blank.py").write_text("\n  \n")
+    with opened(place / "state", tree) as found:
         yield found
 
 
@@ -51,10 +54,20 @@ def test_a_unit_is_shown_however_it_is_pointed_at(asked: Asked, what: str, held:
     [
         ("src", "unknown", "src/ is a directory with 2 files in the index: name one, as src/c"),
         ("./src/", "unknown", "src/ is a directory with 2 files"),
-        (".", "unknown", ". is a directory with 5 files"),
+        (".", "unknown", ". is a directory with 7 files"),
         (" ", "usage", "say what is meant"),
         ("cr_0123456789abcdef", "unknown", "is a receipt; its items are cr_0123456789abcdef#1"),
         ("src/client.py::Client::gone", "unknown", "no unit of that file is called"),
+        ("src/client.py:25-21", "usage", "runs backwards: its first line is 25 and its last 21"),
+        ("src/client.py#L25-L21", "usage", "a range is path:first-last"),
+        ("src/client.py:0", "usage", "'src/client.py:0' is no line: the first one is 1"),
+        ("src/errors.py:7", "unknown", "src/errors.py has 6 lines; line 7 lies beyond its end"),
+        ("src/errors.py:9-12", "unknown", "has 6 lines; lines 9-12 lie beyond its end"),
+        ("docs/guide.md:999999999", "unknown", "line 999999999 lies beyond"),
+        ("empty.py", "unknown", "empty.py is empty"),
+        ("empty.py:1", "unknown", "empty.py is empty"),
+        ("blank.py:1-9", "unknown", "lines 1-2 are blank in blank.py"),
+        ("blank.py:2", "unknown", "line 2 is blank in blank.py"),
         ("other.client.Client.follow.now", "unknown", "no handle, path or symbol"),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 from fabricd.core.context.asking import Refused
 from fabricd.core.context.books import Fetch
 from fabricd.core.context.receipt import receipt_id
+from fabricd.core.context.verifying import check_export
 from fabricd.store.context.receipts import NotKept, ReceiptStore
 from tests.core.context.receipting import DAY, ROOT, delivery, given
 
@@ -84,6 +85,18 @@ def test_a_row_that_is_no_text_costs_what_needs_it(tmp_path: Path) -> None:
     store.save(answer, delivery(answer, root="/elsewhere"))
     store.forget(everything=True)
     assert store.save(answer, delivery(answer)).seq == 1
+    store.close()
+
+
+def test_an_export_does_not_vouch_for_a_row_that_was_changed(tmp_path: Path) -> None:
+    path = tmp_path / "receipts.db"
+    first, second, _ = whole(path)
+    changed(path, "UPDATE chain SET generation = 99 WHERE seq = 2")
+    store = ReceiptStore(path)
+    assert check_export(store.export(first, ROOT)) == []
+    with pytest.raises(Refused, match="row 2 does not match its digest") as refused:
+        store.export(second, ROOT)
+    assert refused.value.reason == "tampered"
     store.close()
 
 

@@ -53,8 +53,8 @@ def test_tells_units_by_path_and_line(state: Path, tree: Path) -> None:
         hits = corpus.hits("alpha")
         assert hits.units.tolist() == [0, 1]
         assert hits.counts.tolist() == [[1, 0, 0, 1], [1, 0, 0, 2]]
-        assert corpus.defining("beta").tolist() == [2]
-        assert corpus.defining("Beta").tolist() == []
+        defined = corpus.defining(("beta", "Beta", "", "beta"))
+        assert {name: units.tolist() for name, units in defined.items()} == {"beta": [2]}
         assert corpus.lengths.tolist() == [[1, 0, 0, 2], [1, 0, 0, 3], [1, 0, 0, 1]]
         assert corpus.analysed(0).parsed.terms == ()
         assert corpus.changes().subjects == [("Begin with alpha", (0, 1))]
@@ -386,3 +386,22 @@ def test_two_refreshes_in_turns_see_files_go(state: Path, tree: Path) -> None:
                 except StopIteration as end:
                     assert len(end.value.corpus().files) == 102
                     waiting.remove(steps)
+
+
+def test_hits_are_the_same_when_they_are_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabricd.store.context.corpus._REMEMBERED", 1000)
+    root = tmp_path / "tree"
+    root.mkdir()
+    for number in range(30):
+        (root / f"f{number}.txt").write_text(f"alpha word{number}\nbeta alpha\n")
+    with Store.open(tmp_path / "state", ANALYSER) as store:
+        corpus = finish(store.refresh(str(root))).corpus()
+        words = ["alpha", "beta", "gamma", *(f"word{number}" for number in range(30))]
+        first = [corpus.hits(word) for word in words]
+        again = [corpus.hits(word) for word in reversed(words)][::-1]
+    assert len(first[0].units) == 60
+    for one, other in zip(first, again, strict=True):
+        assert one.units.tolist() == other.units.tolist()
+        assert one.counts.tolist() == other.counts.tolist()

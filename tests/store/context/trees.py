@@ -122,7 +122,7 @@ def picture(snapshot: Snapshot, words: Iterable[str] = WORDS) -> Picture:
             for word, hit in hits.items()
             if len(hit.units)
         },
-        {word: corpus.defining(word).tolist() for word in words},
+        {word: units.tolist() for word, units in corpus.defining(words).items()},
         [corpus.analysed(number) for number in range(len(corpus.files))],
         corpus.changes(),
         snapshot.skipped,

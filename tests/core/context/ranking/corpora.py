@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -58,11 +58,12 @@ class MemoryCorpus:
     def hits(self, term: str) -> Hits:
         found = self._terms.get(term, [])
         units = np.array([unit for unit, _ in found], np.int32)
-        counts = np.array([counts for _, counts in found], np.int32)
+        counts = np.array([counts for _, counts in found], np.uint8)
         return Hits(units, counts.reshape(-1, len(FIELDS)))
 
-    def defining(self, name: str) -> Ints:
-        return np.array(self._names.get(name, []), np.int32)
+    def defining(self, names: Iterable[str]) -> dict[str, Ints]:
+        known = self._names
+        return {name: np.array(known[name], np.int32) for name in names if name in known}
 
     def analysed(self, file: int) -> Analysed:
         return self._analysed[file]
