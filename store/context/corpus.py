@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -16,18 +17,17 @@ from fabricd.store.context.blobs import LENGTH, NAME, Blob, Cache, name_hash
 from fabricd.store.context.commits import NO_HISTORY, WIDEST, History
 from fabricd.store.context.database import Database
 from fabricd.store.context.failures import Outdated
-from fabricd.store.context.postings import FIELDS, Records, Segments
+from fabricd.store.context.occurrences import Occurrences, Placed, Where, where_of
+from fabricd.store.context.postings import FIELDS
 
-# Hits that stay in memory, in bytes: of somebody's next question many words are those of the last.
-_REMEMBERED = 4 * 1024 * 1024
-# What hits take beside their arrays.
-_ENTRY = 400
+_PATH = attrgetter("path")
 
 
 class Table(NamedTuple):
     """The live files and units of a root, in arrays.
 
     Attributes:
+        placed: the files in the order of their units.
         where: how to come from a unit of a segment to units of this root.
         names: what to find units by their names with.
     """
@@ -35,6 +35,7 @@ class Table(NamedTuple):
     files: tuple[FileFacts, ...]
     file_of: Ints
     lengths: Ints
+    placed: Placed
     where: Where
     names: Names
 
@@ -62,67 +63,20 @@ class Names:
         }
 
 
-class Where(NamedTuple):
-    """From units of segments to live units.
-
-    Attributes:
-        begins: for each segment where it begins in `live`, and how many of its units are there.
-        live: for each unit of a segment the live unit, or -1; behind each segment one more -1.
-        more: where several files have one content, further live units, each with its place in
-            `live`, by that place.
-    """
-
-    begins: dict[int, tuple[int, int]]
-    live: Ints
-    more_of: Ints
-    more: Ints
-
-
 def table_of(live: Sequence[tuple[str, Blob]]) -> Table:
     """The table of a root's files, which come in the order of their paths."""
-    units = [blob.units for _, blob in live]
-    facts = map(
-        FileFacts,
-        [path for path, _ in live],
-        [blob.id for _, blob in live],
-        [blob.language for _, blob in live],
-        units,
-        accumulate(units, initial=0),
-    )
-    raw = b"".join([blob.lengths for _, blob in live])
+    paths = tuple([path for path, _ in live])
+    columns = zip(*[blob for _, blob in live], strict=True)
+    ids, languages, begins, units, segments, lengths, names = columns if live else [()] * 7
+    firsts = accumulate(units, initial=0)
     return Table(
-        files=tuple(facts),
-        file_of=np.repeat(np.arange(len(live), dtype=np.int32), units),
-        lengths=np.frombuffer(raw, LENGTH).reshape(-1, FIELDS).astype(np.int32),
-        where=where_of([(blob.segment, blob.first, blob.units) for _, blob in live]),
-        names=Names(b"".join([blob.names for _, blob in live])),
+        files=tuple(map(FileFacts, paths, ids, languages, units, firsts)),
+        file_of=np.repeat(np.arange(len(live), dtype=np.int32), np.array(units, np.int64)),
+        lengths=np.frombuffer(b"".join(lengths), LENGTH).reshape(-1, FIELDS).astype(np.int32),
+        placed=Placed(paths, np.array(ids, np.int64), np.array(units, np.int64)),
+        where=where_of(segments, begins, units),
+        names=Names(b"".join(names)),
     )
-
-
-def where_of(places: Sequence[tuple[int, int, int]]) -> Where:
-    """Where the units of files are: for each file segment, first unit and number of units."""
-    every = np.array(places, np.int64).reshape(-1, 3)
-    array = every[every[:, 2] > 0]
-    segments, of_file = np.unique(array[:, 0], return_inverse=True)
-    ends = np.zeros(len(segments), np.int64)
-    np.maximum.at(ends, of_file, array[:, 1] + array[:, 2])
-    starts = np.cumsum(ends + 1) - (ends + 1)
-    size = int((ends + 1).sum())
-    begins = dict(
-        zip(segments.tolist(), zip(starts.tolist(), ends.tolist(), strict=True), strict=True)
-    )
-    array = np.column_stack((starts[of_file] + array[:, 1], array[:, 2]))
-    # The place in `live` of every unit of this root, in the order of its units.
-    begin = np.cumsum(array[:, 1]) - array[:, 1]
-    total = int(array[:, 1].sum())
-    place = np.repeat(array[:, 0] - begin, array[:, 1]) + np.arange(total)
-    live = np.full(size, -1, np.int32)
-    # Of several files with one content the first is in `live`: it is written last.
-    live[place[::-1]] = np.arange(total - 1, -1, -1, dtype=np.int32)
-    is_more = live[place] != np.arange(total)
-    more_of, more = place[is_more].astype(np.int32), np.flatnonzero(is_more).astype(np.int32)
-    order = np.argsort(more_of, kind="stable")
-    return Where(begins, live, more_of[order], more[order])
 
 
 class StoredCorpus:
@@ -139,19 +93,21 @@ class StoredCorpus:
         table: Table,
         history: History | None,
         epoch: Callable[[], tuple[int, int]],
+        former: StoredCorpus | None = None,
     ) -> None:
+        """`former` is the same root's before this one."""
         self._database = database
         self._cache = cache
         self._table = table
         self._history = history or NO_HISTORY
         self._epoch = epoch
         self._built: tuple[int, int] = epoch()
-        self._where = table.where
-        self._segments = Segments(table.where.begins)
+        before = None if former is None else former._occurrences
+        self._occurrences: Occurrences = Occurrences(table.placed, table.where, before)
         self._changes: Changes | None = None
-        self._hits: OrderedDict[str, Hits] = OrderedDict()
-        self._hits_bytes = 0
-        self._blobs: dict[str, int] | None = None
+        if former is not None and former._table.placed.paths == table.placed.paths:
+            # Of other bytes in the same files git's history tells the same.
+            self._changes = former._changes if former._history is self._history else None
 
     @property
     def files(self) -> Sequence[FileFacts]:
@@ -171,18 +127,8 @@ class StoredCorpus:
     def hits(self, term: str) -> Hits:
         """Where a term occurs."""
         self._keep_up()
-        found = self._hits.get(term)
-        if found is not None:
-            self._hits.move_to_end(term)
-            return found
         with self._database.reading() as connection:
-            found = _live(self._where, self._segments.term(connection, term))
-        self._hits[term] = found
-        self._hits_bytes += _size(found)
-        while self._hits_bytes > _REMEMBERED and len(self._hits) > 1:
-            _, oldest = self._hits.popitem(last=False)
-            self._hits_bytes -= _size(oldest)
-        return found
+            return self._occurrences.hits(connection, term)
 
     def defining(self, names: Iterable[str]) -> dict[str, Ints]:
         """Of names the units whose simple name it is, exactly; without names that none has."""
@@ -200,9 +146,9 @@ class StoredCorpus:
 
     def blob_of(self, path: str) -> int | None:
         """The blob of a live file, by its path."""
-        if self._blobs is None:
-            self._blobs = {file.path: file.blob for file in self._table.files}
-        return self._blobs.get(path)
+        files = self._table.files
+        at = bisect_left(files, path, key=_PATH)
+        return files[at].blob if at < len(files) and files[at].path == path else None
 
     def changes(self) -> Changes:
         """Git's history of this root."""
@@ -217,43 +163,15 @@ class StoredCorpus:
             return
         if epoch[0] != self._built[0]:
             raise Outdated("the context index was begun anew meanwhile")
-        numbers = {file.blob for file in self._table.files}
+        files = self._table.files
+        numbers = {file.blob for file in files}
         with self._database.reading() as connection:
             places = blobs.places(connection, numbers)
         if len(places) < len(numbers):
             raise Outdated("what this snapshot tells of was forgotten meanwhile")
-        files = self._table.files
-        self._where = where_of([(*places[file.blob], file.units) for file in files])
-        self._segments = Segments(self._where.begins)
+        segments, begins = zip(*(places[file.blob] for file in files), strict=True)
+        self._occurrences.move(where_of(segments, begins, [file.units for file in files]))
         self._built = epoch
-
-
-def _size(hits: Hits) -> int:
-    return hits.units.nbytes + hits.counts.nbytes + _ENTRY
-
-
-def _live(where: Where, records: Records) -> Hits:
-    if not records.rows:
-        return Hits(np.zeros(0, np.int32), np.zeros((0, FIELDS), np.uint8))
-    begins = np.array([where.begins[segment] for segment, _ in records.rows])
-    sizes = np.array([size for _, size in records.rows])
-    place = np.minimum(records.units, np.repeat(begins[:, 1], sizes))
-    place += np.repeat(begins[:, 0], sizes)
-    units, counts = where.live[place], records.counts
-    if len(where.more):
-        begin = np.searchsorted(where.more_of, place, "left")
-        times = np.searchsorted(where.more_of, place, "right") - begin
-        before = np.repeat(np.cumsum(times) - times, times)
-        again = np.repeat(begin, times) + np.arange(len(before)) - before
-        units = np.concatenate((units, where.more[again]))
-        counts = np.concatenate((counts, np.repeat(counts, times, axis=0)))
-    is_live = units >= 0
-    if not is_live.all():
-        units, counts = units[is_live], counts[is_live]
-    if not (units[1:] > units[:-1]).all():
-        order = np.argsort(units, kind="stable")
-        units, counts = units[order], counts[order]
-    return Hits(units, counts)
 
 
 def _changes(files: Sequence[FileFacts], history: History) -> Changes:

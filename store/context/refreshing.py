@@ -236,7 +236,8 @@ class Refreshing:
             # Another refresh of this root that is driven in turns may have seen it as well.
             root.rows.pop(path, None)
         if generation != root.generation:
-            root.generation, root.corpus = generation, None
+            root.generation = generation
+            root.outdate()
         self._batch = _Batch()
 
     def _changes(self) -> int:
@@ -274,7 +275,8 @@ class Refreshing:
         """Without one where git did not tell it: an old one, or a part, would rank by its pace."""
         root = self._root
         if root.history is not history:
-            root.history, root.corpus = history, None
+            root.history = history
+            root.outdate()
         root.history_warning = why and f"history: {why}"
 
     def _kept_history(self) -> History | None:

@@ -61,6 +61,7 @@ class Root:
         private: inodes of files that are left alone for their names.
         tidied: the generation whose segments were looked at last.
         corpus, skips: of this generation and history, if they were asked for; else no corpus.
+        former: the corpus before, until the next is made.
     """
 
     id: int
@@ -76,7 +77,12 @@ class Root:
     private: frozenset[int] = frozenset()
     tidied: int = -1
     corpus: StoredCorpus | None = None
+    former: StoredCorpus | None = None
     skips: dict[Skip, int] = field(default_factory=lambda: dict[Skip, int]())
+
+    def outdate(self) -> None:
+        """The corpus is no longer what the root is."""
+        self.former, self.corpus = self.corpus or self.former, None
 
     def move_blobs(self, moves: Mapping[int, tuple[int, int]]) -> None:
         """Follow blobs to their new places: segment and first unit."""
@@ -84,7 +90,7 @@ class Root:
             if number in moves:
                 segment, first = moves[number]
                 self.blobs[number] = blob._replace(segment=segment, first=first)
-                self.corpus = None
+                self.outdate()
 
 
 def load(connection: sqlite3.Connection, path: bytes, shown: str) -> Root:

@@ -128,5 +128,7 @@ def snapshot_of(
         live = [(path, root.blobs[row.blob]) for path, row in sorted(root.rows.items()) if row.blob]
         root.blobs = {blob.id: blob for _, blob in live}
         root.skips = Counter(row.skip for row in root.rows.values() if row.skip is not None)
-        root.corpus = StoredCorpus(database, cache, table_of(live), root.history, epoch)
+        table, former = table_of(live), root.former
+        root.corpus = StoredCorpus(database, cache, table, root.history, epoch, former)
+        root.former = None
     return Snapshot(database, root, place, refreshed, root.corpus)

@@ -391,7 +391,7 @@ def test_two_refreshes_in_turns_see_files_go(state: Path, tree: Path) -> None:
 def test_hits_are_the_same_when_they_are_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabricd.store.context.corpus._REMEMBERED", 1000)
+    monkeypatch.setattr("fabricd.store.context.occurrences._REMEMBERED", 1000)
     root = tmp_path / "tree"
     root.mkdir()
     for number in range(30):
@@ -405,3 +405,32 @@ def test_hits_are_the_same_when_they_are_remembered(
     for one, other in zip(first, again, strict=True):
         assert one.units.tolist() == other.units.tolist()
         assert one.counts.tolist() == other.counts.tolist()
+
+
+def test_what_was_asked_before_is_true_of_the_tree_as_it_is(state: Path, tmp_path: Path) -> None:
+    """Also of a file with its content of long ago, which lies beside that of others."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    words = ("alpha", "beta", "gamma")
+    texts = {"a.txt": "alpha", "b.txt": "alpha beta", "c.txt": "alpha\n\nalpha gamma"}
+    for name, text in texts.items():
+        (root / name).write_text(text)
+    changes: tuple[tuple[str, str | None], ...] = (
+        ("b.txt", "alpha\n\nbeta\n\nalpha alpha"),
+        ("b.txt", texts["b.txt"]),
+        ("a0.txt", texts["c.txt"]),
+        ("a.txt", None),
+        ("a.txt", texts["a.txt"]),
+        ("c.txt", ""),
+        ("c.txt", texts["c.txt"]),
+    )
+    with Store.open(state, ANALYSER) as store:
+        picture(_refreshed(store, root), words)
+        for number, (name, new) in enumerate(changes):
+            if new is None:
+                (root / name).unlink()
+            else:
+                (root / name).write_text(new)
+            with Store.open(tmp_path / f"other{number}", ANALYSER) as fresh:
+                expected = picture(_refreshed(fresh, root), words)
+            assert picture(_refreshed(store, root), words) == expected
