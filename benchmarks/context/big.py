@@ -72,16 +72,20 @@ def _by_rank(count: int) -> list[float]:
 Writer = Callable[[_Speech, random.Random], str]
 
 
+# What a body says: of names a, b and c, a number and a sentence.
+_Forms = tuple[str, str, str]
+_PLAIN: _Forms = ("{a} = {b}({c}, {number})", "{a}({b}, {c})", '{a}("{sentence}")')
+_ENDED: _Forms = ("{a} = {b}({c}, {number});", "{a}({b}, {c});", '{a}("{sentence}");')
+_PHP: _Forms = ("${a} = {b}(${c}, {number});", "{a}(${b}, ${c});", '{a}("{sentence}");')
+_SHELL: _Forms = ('{a}=$({b} "${c}" {number})', '{a} "${b}" "${c}"', '{a} "{sentence}"')
+
+
 def _statements(
-    speech: _Speech, rng: random.Random, name: Callable[[], str], end: str
+    speech: _Speech, rng: random.Random, name: Callable[[], str], forms: _Forms
 ) -> list[str]:
     return [
-        rng.choice(
-            (
-                f"{name()} = {name()}({name()}, {rng.randrange(100)}){end}",
-                f"{name()}({name()}, {name()}){end}",
-                f'{name()}("{speech.sentence()}"){end}',
-            )
+        rng.choice(forms).format(
+            a=name(), b=name(), c=name(), number=rng.randrange(100), sentence=speech.sentence()
         )
         for _ in range(rng.randrange(4, 12))
     ]
@@ -94,15 +98,15 @@ def _python(speech: _Speech, rng: random.Random) -> str:
         for _ in range(rng.randrange(3, 8)):
             out += [f"    def {speech.snake()}(self, {speech.snake()}: int) -> str:"]
             out += [f'        """{speech.sentence()}"""']
-            out += [f"        {line}" for line in _statements(speech, rng, speech.snake, "")]
+            out += [f"        {line}" for line in _statements(speech, rng, speech.snake, _PLAIN)]
             out += [f"        return {speech.snake()}", ""]
     for _ in range(rng.randrange(2, 6)):
         out += ["", f"def {speech.snake()}({speech.snake()}, {speech.snake()}=None):"]
-        out += [f"    {line}" for line in _statements(speech, rng, speech.snake, "")]
+        out += [f"    {line}" for line in _statements(speech, rng, speech.snake, _PLAIN)]
     return "\n".join(out) + "\n"
 
 
-def _braces(head: str, member: str, free: str, end: str = ";") -> Writer:
+def _braces(head: str, member: str, free: str, forms: _Forms = _ENDED, last: str = "}") -> Writer:
     """A language with braces: its file head, a member of a type, and what opens a type."""
 
     def write(speech: _Speech, rng: random.Random) -> str:
@@ -112,24 +116,24 @@ def _braces(head: str, member: str, free: str, end: str = ";") -> Writer:
             for _ in range(rng.randrange(3, 9)):
                 out += [f"  // {speech.sentence()}"]
                 out += ["  " + member.format(name=speech.camel(), arg=speech.camel()) + " {"]
-                out += [f"    {line}" for line in _statements(speech, rng, speech.camel, end)]
+                out += [f"    {line}" for line in _statements(speech, rng, speech.camel, forms)]
                 out += ["  }", ""]
-            out += ["}", ""]
+            out += [last, ""]
         return "\n".join(out) + "\n"
 
     return write
 
 
-def _functions(head: str, free: str, last: str, end: str = ";") -> Writer:
+def _functions(head: str, free: str, last: str, forms: _Forms = _ENDED) -> Writer:
     """A language of functions at the top of the file."""
 
     def write(speech: _Speech, rng: random.Random) -> str:
         out = [head.format(word=speech.snake()), ""]
-        mark = "#" if not end else "//"
+        mark = "//" if forms is _ENDED else "#"
         for _ in range(rng.randrange(10, 30)):
             out += [f"{mark} {speech.sentence()}"]
             out += [free.format(name=speech.snake(), arg=speech.snake())]
-            out += [f"    {line}" for line in _statements(speech, rng, speech.snake, end)]
+            out += [f"    {line}" for line in _statements(speech, rng, speech.snake, forms)]
             out += [last, ""]
         return "\n".join(out) + "\n"
 
@@ -166,11 +170,17 @@ _LANGUAGES: tuple[tuple[str, Writer], ...] = (
         _braces("import org.{word};", "public String {name}(int {arg})", "public class {name}"),
     ),
     ("c", _functions('#include "{word}.h"', "int {name}(int {arg}) {{", "}")),
-    ("cpp", _braces('#include "{word}.h"', "int {name}(int {arg})", "class {name}")),
+    (
+        "cpp",
+        _braces('#include "{word}.h"', "int {name}(int {arg})", "class {name}", last="};"),
+    ),
     ("cs", _braces("using {word};", "public string {name}(int {arg})", "public class {name}")),
-    ("rb", _functions('require "{word}"', "def {name}({arg})", "end", "")),
-    ("php", _braces("<?php\nuse {word};", "public function {name}(${arg})", "class {name}")),
-    ("sh", _functions(". ./{word}.sh", "{name}() {{", "}", "")),
+    ("rb", _functions('require "{word}"', "def {name}({arg})", "end", _PLAIN)),
+    (
+        "php",
+        _braces("<?php\nuse {word};", "public function {name}(${arg})", "class {name}", _PHP),
+    ),
+    ("sh", _functions(". ./{word}.sh", "{name}() {{", "}", _SHELL)),
     ("md", _markdown),
 )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fabricd.core.context.model import Analysed, Guarded, Lines, Unit
-from fabricd.core.context.parsing.parser import lines_of, parse
+from fabricd.core.context.parsing import mentions, sketches
+from fabricd.core.context.parsing.parser import lines_of, parse_lines
 from fabricd.core.context.parsing.skeletons import skeleton_text
+from fabricd.core.context.terms import KNOWN
 
 Count = Callable[[str], int]
 
@@ -25,10 +27,17 @@ def analyse(
         count: o200k tokens of a text.
         stop: as of `parse`.
     """
-    parsed = parse(guarded.text, language, count, stop)
     lines = lines_of(guarded.text)
+    parsed = parse_lines(guarded.text, lines, language, count, stop)
     tokens = tuple(unit_tokens(lines, unit, count) for unit in parsed.units)
     return Analysed(language, parsed, guarded.spans, guarded.signals, tokens)
+
+
+def forget_words() -> None:
+    """Let go of what is remembered of words: much of what indexing takes, and soon made again."""
+    KNOWN.clear()
+    mentions.forget()
+    sketches.forget()
 
 
 def unit_tokens(lines: Sequence[str], unit: Unit, count: Count) -> tuple[int, int, int]:

@@ -82,7 +82,6 @@ _BY_PROGRAM = (
 )
 _SHEBANG = re.compile(rb"#![ \t]*(\S+)(?:[ \t]+(?:-\S+[ \t]+)*(\S+))?")
 _CPP = re.compile(rb"^[ \t]*(?:class\s+\w|namespace\b|template\s*<|public:|private:)|\bstd::", re.M)
-_LONG_LINE = re.compile(f"[^\n]{{{LONGEST_LINE + 1}}}")
 
 
 def language_of(path: str, head: bytes) -> str | None:
@@ -107,7 +106,14 @@ def language_of(path: str, head: bytes) -> str | None:
 
 def is_minified(text: str) -> bool:
     """Whether a line is longer than `LONGEST_LINE` characters: no file that people read."""
-    return _LONG_LINE.search(text) is not None
+    # From line end to line end as far as lines may be apart: most of a text is never looked at.
+    start, last = 0, len(text) - LONGEST_LINE
+    while start < last:
+        end = text.rfind("\n", start, start + LONGEST_LINE + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def _by_shebang(head: bytes) -> str | None:

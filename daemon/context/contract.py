@@ -52,6 +52,10 @@ class Engine(Protocol):
         """
         ...
 
+    def rest(self) -> None:
+        """Let go of what was remembered on the way and is soon made again."""
+        ...
+
     def close(self) -> None:
         """Let everything go."""
         ...

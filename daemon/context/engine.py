@@ -12,6 +12,7 @@ import msgspec
 import orjson
 
 from fabricd.core.context import asking
+from fabricd.core.context.analysing import forget_words
 from fabricd.core.context.asking import Refused
 from fabricd.core.context.counting import NoTokenizer
 from fabricd.core.context.guard.guarding import clean
@@ -124,6 +125,10 @@ class Engine:
     def progress(self) -> Mapping[str, tuple[int, int]]:
         """By root that is being indexed: files done, of how many."""
         return self._delivering.progress
+
+    def rest(self) -> None:
+        """Let go of what was remembered on the way and is soon made again."""
+        forget_words()
 
     def close(self) -> None:
         """Let everything go; more than once is allowed."""

@@ -11,7 +11,7 @@ import ctypes
 import re
 import resource
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 # What has to have come since the last time. Bytes.
@@ -31,12 +31,15 @@ class _Mapping(NamedTuple):
 class Lightening:
     """Does it whenever it is worth it."""
 
-    def __init__(self) -> None:
+    def __init__(self, rest: Callable[[], None]) -> None:
+        """`rest` is called before: it lets go of what nobody needs."""
+        self._rest = rest
         self._least = 0
 
     def look(self) -> None:
         """Give back what can be, if enough has come."""
         if resident() - self._least > WORTH:
+            self._rest()
             lighten()
             self._least = resident()
 

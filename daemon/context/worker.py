@@ -123,7 +123,7 @@ class Worker:
             self._take(engine, asked)
         gc.collect()
         gc.freeze()
-        lightening = Lightening()
+        lightening = Lightening(engine.rest)
         beaten = self._clock.monotonic()
         while True:
             if not self._scheduler:

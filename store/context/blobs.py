@@ -17,7 +17,7 @@ import zstandard
 
 from fabricd.core.context.model import Analysed
 from fabricd.store.context.failures import IndexDamaged, check_of
-from fabricd.store.context.postings import Gathering
+from fabricd.store.context.postings import Entries, Gathering, Terms, entries_of
 
 LENGTH = np.dtype("<u4")
 NAME = np.dtype("<u8")
@@ -49,11 +49,47 @@ class Blob(NamedTuple):
 
 
 class Fresh(NamedTuple):
-    """A blob that is not in the index yet."""
+    """A blob that is not in the index yet, as it will be kept.
+
+    Attributes:
+        names: as of `Blob`.
+        data: its analysis, compressed.
+    """
 
     sha: bytes
     language: str
-    analysed: Analysed
+    names: bytes
+    data: bytes
+    entries: Entries
+
+
+class Taken:
+    """Blobs of one new segment, each made small as it comes: what waits costs memory."""
+
+    def __init__(self) -> None:
+        self._terms = Terms()
+        self._compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True)
+
+    def take(self, sha: bytes, language: str, analysed: Analysed) -> Fresh:
+        """Make a blob of an analysis."""
+        entries = entries_of(analysed.parsed.terms, self._terms)
+        data = self._compressor.compress(_ENCODER.encode(_without_terms(analysed)))
+        return Fresh(sha, language, _names(analysed), data, entries)
+
+    def enter(self, connection: sqlite3.Connection, fresh: Sequence[Fresh]) -> list[Blob]:
+        """Enter some that were taken here, each once; gives them in the order they came in."""
+        gathering = Gathering(self._terms, [one.entries for one in fresh])
+        lengths = gathering.sums().astype(LENGTH)
+        segment, first = next_segment(connection), 0
+        added: list[Blob] = []
+        for one in fresh:
+            units = len(one.entries.sizes)
+            summed = lengths[first : first + units].tobytes()
+            blob = Blob(0, one.language, first, units, segment, summed, one.names)
+            added.append(_entered(connection, one, blob))
+            first += units
+        gathering.write(connection, segment)
+        return added
 
 
 _COLUMNS = "id, language, first, units, segment, lengths, names, checked"
@@ -100,31 +136,18 @@ def places(connection: sqlite3.Connection, wanted: Collection[int]) -> dict[int,
     return {blob: (segment, first) for blob, segment, first in rows if blob in wanted}
 
 
-def add(connection: sqlite3.Connection, fresh: Sequence[Fresh]) -> list[Blob]:
-    """Enter blobs, each once, as one new segment; gives them in the order they came in."""
-    gathering = Gathering()
-    compressor = zstandard.ZstdCompressor(_LEVEL, write_checksum=True)
-    segment, first = next_segment(connection), 0
-    added: list[Blob] = []
-    for sha, language, analysed in fresh:
-        lengths = gathering.enter(first, analysed.parsed.terms).astype(LENGTH).tobytes()
-        names = _names(analysed)
-        units = len(analysed.parsed.units)
-        values = (sha, language, first, units, segment, lengths, names)
-        query = """
-        INSERT INTO blobs (sha, language, first, units, segment, lengths, names)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
-        """
-        number = connection.execute(query, values).lastrowid or 0
-        blob = Blob(number, language, first, units, segment, lengths, names)
-        checked = (check_of(tuple(blob)), number)
-        connection.execute("UPDATE blobs SET checked = ? WHERE id = ?", checked)
-        data = compressor.compress(_ENCODER.encode(_without_terms(analysed)))
-        connection.execute("INSERT INTO analysed VALUES (?, ?)", (number, data))
-        added.append(blob)
-        first += units
-    gathering.write(connection, segment)
-    return added
+def _entered(connection: sqlite3.Connection, fresh: Fresh, blob: Blob) -> Blob:
+    """The blob with its number, entered."""
+    query = """
+    INSERT INTO blobs (sha, language, first, units, segment, lengths, names)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    """
+    number = connection.execute(query, (fresh.sha, *blob[1:])).lastrowid or 0
+    blob = blob._replace(id=number)
+    checked = (check_of(tuple(blob)), number)
+    connection.execute("UPDATE blobs SET checked = ? WHERE id = ?", checked)
+    connection.execute("INSERT INTO analysed VALUES (?, ?)", (number, fresh.data))
+    return blob
 
 
 def next_segment(connection: sqlite3.Connection) -> int:

@@ -23,6 +23,8 @@ from fabricd.store.context.failures import IndexDamaged
 FIELDS = 4
 Counts: TypeAlias = tuple[int, int, int, int]
 Numbers: TypeAlias = "npt.NDArray[np.int64]"
+Narrow: TypeAlias = "npt.NDArray[np.uint32]"
+Units: TypeAlias = "npt.NDArray[np.uint16 | np.uint32]"
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 _HEAD = Struct("<IIB")
@@ -51,59 +53,103 @@ class Records(NamedTuple):
     counts: Bytes
 
 
+class Terms(dict[str, int]):
+    """The terms of a segment that is not written yet, numbered as they come."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+class Entries(NamedTuple):
+    """The rows of some units, in five bytes each: numbers of terms, codes of counts.
+
+    Attributes:
+        sizes: how many are each unit's.
+        uncoded: by place, counts that have no code.
+    """
+
+    terms: Narrow
+    codes: bytes
+    sizes: list[int]
+    uncoded: dict[int, bytes]
+
+
+def entries_of(units: Sequence[Mapping[str, Counts]], terms: Terms) -> Entries:
+    """The rows of units from their terms, which are numbered by `terms`."""
+    sizes = list(map(len, units))
+    every = chain.from_iterable(units)
+    numbers = np.fromiter(map(terms.__getitem__, every), np.uint32, sum(sizes))
+    counts = chain.from_iterable(map(_values, units))
+    codes = bytes(map(_CODE_OF.__getitem__, counts))
+    uncoded: dict[int, bytes] = {}
+    if _UNCODED in codes:
+        counts = chain.from_iterable(map(_values, units))
+        pairs = enumerate(zip(codes, counts, strict=True))
+        uncoded = {at: _bytes(one) for at, (code, one) in pairs if code == _UNCODED}
+    return Entries(numbers, codes, sizes, uncoded)
+
+
+def _values(unit: Mapping[str, Counts]) -> Iterable[Counts]:
+    return unit.values()
+
+
+def _bytes(counts: Counts) -> bytes:
+    return bytes(min(count, 255) for count in counts)
+
+
 class Gathering:
-    """The rows of a segment that is not written yet; units come in ascending order."""
+    """The rows of a segment that is not written yet: those of its units, in their order."""
 
-    def __init__(self) -> None:
-        self._terms: list[str] = []
-        self._units: list[int] = []
-        self._sizes: list[int] = []
-        self._codes = bytearray()
-        self._uncoded: dict[int, Counts] = {}
+    def __init__(self, terms: Terms, entries: Sequence[Entries]) -> None:
+        """Gather them.
 
-    def enter(self, first: int, units: Sequence[Mapping[str, Counts]]) -> Numbers:
-        """Enter the terms of units from `first` on; gives the sums, a row for each unit."""
-        begin = len(self._codes)
-        for terms in units:
-            self._terms += terms
-            self._codes += bytes(map(_CODE_OF.__getitem__, terms.values()))
-        sizes = list(map(len, units))
-        self._units += range(first, first + len(units))
-        self._sizes += sizes
-        codes = bytes(memoryview(self._codes)[begin:])
-        counts = _COUNTS_OF[np.frombuffer(codes, np.uint8)].astype(np.int64)
-        if _UNCODED in codes:
-            every = chain.from_iterable(terms.values() for terms in units)
-            for at, (code, one) in enumerate(zip(codes, every, strict=True)):
-                if code == _UNCODED:
-                    self._uncoded[begin + at] = one
-                    counts[at] = one
-        return _sums(counts, sizes)
+        Args:
+            terms: what numbers the terms of these entries, and perhaps of others.
+        """
+        self._terms = terms
+        self._numbers = np.concatenate([one.terms for one in entries])
+        self._codes = np.frombuffer(b"".join([one.codes for one in entries]), np.uint8)
+        sizes = np.array([size for one in entries for size in one.sizes], np.int64)
+        self._number = len(sizes)
+        self._units: Units = np.repeat(np.arange(len(sizes), dtype=_kind_of(len(sizes))), sizes)
+        self._uncoded: dict[int, bytes] = {}
+        begin = 0
+        for one in entries:
+            for at, counts in one.uncoded.items():
+                self._uncoded[begin + at] = counts
+            begin += len(one.codes)
+
+    def sums(self) -> Numbers:
+        """The sums of the counts in each field, a row for each unit."""
+        counts = _COUNTS_OF[self._codes]
+        for at, uncoded in self._uncoded.items():
+            counts[at] = tuple(uncoded)
+        sums = [np.bincount(self._units, counts[:, field], self._number) for field in range(FIELDS)]
+        return np.stack(sums, axis=1).astype(np.int64)
 
     def write(self, connection: sqlite3.Connection, segment: int) -> None:
         """Write the segment."""
-        units = np.repeat(np.array(self._units, np.int64), np.array(self._sizes, np.int64))
-        codes = np.frombuffer(self._codes, np.uint8)
-        counts = _COUNTS_OF[codes]
-        for at, uncoded in self._uncoded.items():
-            counts[at] = [min(count, 255) for count in uncoded]
         # Terms are numbered in their order, so that rows go in one behind the other.
-        ordered = sorted(set(self._terms))
-        number_of = dict(zip(ordered, range(len(ordered)), strict=True))
+        ordered = sorted(self._terms)
+        order, sizes = self._order(ordered)
+        codes = self._codes[order]
+        uncoded = order[codes == _UNCODED].tolist()
+        rest = b"".join(map(self._uncoded.__getitem__, uncoded))
+        _insert(connection, segment, ordered, sizes, self._units[order], codes, rest)
+
+    def _order(self, ordered: Sequence[str]) -> tuple[Numbers, Numbers]:
+        """The places of all rows, term by term, and how many are of each."""
         # Numbers of two bytes are sorted in a tenth of the time.
-        kind = np.uint16 if len(ordered) < _NARROW else np.int64
-        term_of = np.fromiter(map(number_of.__getitem__, self._terms), kind, len(self._terms))
-        order = np.argsort(term_of, kind="stable")
-        sizes = np.bincount(term_of, minlength=len(ordered))
-        _insert(connection, segment, ordered, sizes, units[order], codes[order], counts[order])
+        rank = np.empty(len(ordered), _kind_of(len(ordered)))
+        rank[[self._terms[term] for term in ordered]] = np.arange(len(ordered))
+        term_of = rank[self._numbers]
+        return np.argsort(term_of, kind="stable"), np.bincount(term_of, minlength=len(ordered))
 
 
-def _sums(counts: Numbers, sizes: Sequence[int]) -> Numbers:
-    """The sums of so many counts at a time, in each field."""
-    ends = np.cumsum(np.array(sizes, np.int64))
-    until = np.zeros((len(counts) + 1, FIELDS), np.int64)
-    np.cumsum(counts, axis=0, out=until[1:])
-    return np.diff(until[ends], axis=0, prepend=0)
+def _kind_of(number: int) -> type[np.uint16 | np.uint32]:
+    """What numbers below a number are kept in."""
+    return np.uint16 if number <= _NARROW else np.uint32
 
 
 def _insert(
@@ -111,23 +157,28 @@ def _insert(
     segment: int,
     terms: Sequence[str],
     sizes: Numbers,
-    units: Numbers,
+    units: Numbers | Units,
     codes: Bytes,
-    counts: Bytes,
+    rest: bytes,
 ) -> None:
-    """Insert rows: `sizes` tells how many of the records are of each term."""
+    """Insert rows.
+
+    Args:
+        sizes: how many of the records are of each term; of none is no row.
+        rest: the counts of those records that have no code.
+    """
     is_narrow = not len(units) or int(units.max()) < _NARROW
     width = 2 if is_narrow else 4
-    unit_bytes = units.astype("<u2" if is_narrow else "<u4").tobytes()
+    unit_bytes = units.astype("<u2" if is_narrow else "<u4", copy=False).tobytes()
     code_bytes = codes.tobytes()
-    is_uncoded = codes == _UNCODED
-    rest = counts[is_uncoded].tobytes()
     ends = np.cumsum(sizes)
-    rests = np.concatenate(([0], np.cumsum(is_uncoded)))[ends].tolist()
+    rests = np.searchsorted(np.flatnonzero(codes == _UNCODED), ends)
 
     def rows() -> Iterable[tuple[int, str, bytes]]:
         begin = rest_begin = 0
-        for term, end, rest_end in zip(terms, ends.tolist(), rests, strict=True):
+        for term, end, rest_end in zip(terms, ends.tolist(), rests.tolist(), strict=True):
+            if end == begin:
+                continue
             body = unit_bytes[begin * width : end * width] + code_bytes[begin:end]
             if rest_end > rest_begin:
                 body += rest[rest_begin * FIELDS : rest_end * FIELDS]
@@ -226,16 +277,17 @@ def merge(
     connection.execute(f"DELETE FROM postings WHERE segment IN ({numbers})")
     if terms:
         every = np.concatenate(counts)
-        codes = bytes(_CODE_OF[a, b, c, d] for a, b, c, d in every.tolist())
-        kept = [(term, size) for term, size in zip(terms, sizes, strict=True) if size]
+        codes = np.frombuffer(
+            bytes(_CODE_OF[a, b, c, d] for a, b, c, d in every.tolist()), np.uint8
+        )
         _insert(
             connection,
             into,
-            [term for term, _ in kept],
-            np.array([size for _, size in kept], np.int64),
+            terms,
+            np.array(sizes, np.int64),
             np.concatenate(units),
-            np.frombuffer(codes, np.uint8),
-            every,
+            codes,
+            every[codes == _UNCODED].tobytes(),
         )
 
 

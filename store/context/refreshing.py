@@ -15,7 +15,7 @@ from typing import NamedTuple
 from fabricd.core.context.model import Analysed, Skip
 from fabricd.core.steps import Steps
 from fabricd.store.context import blobs, commits, roots
-from fabricd.store.context.blobs import Blob, Fresh
+from fabricd.store.context.blobs import Blob, Fresh, Taken
 from fabricd.store.context.commits import NO_HISTORY, Asking, History
 from fabricd.store.context.database import Database
 from fabricd.store.context.failures import IndexFailed
@@ -33,7 +33,7 @@ from fabricd.store.context.reading import (
 )
 from fabricd.store.context.roots import NO_FAILURE, Failure, Root, Row
 
-BATCH_FILES = 64
+BATCH_FILES = 256
 BATCH_BYTES = 4 * 1024 * 1024
 # Another repository inside a tree is none of its files.
 _NESTED = Row(0, "policy", Stamp(0, 0, 0, 0), False)
@@ -195,7 +195,7 @@ class Refreshing:
             return
         analysed = self._analyser.analyse(read.data, path)
         if isinstance(analysed, Analysed):
-            self._batch.add(path, read, Fresh(sha, language, analysed))
+            self._batch.add(path, read, sha, language, analysed)
         else:
             self._batch.rows[path] = Row(0, analysed, read.stamp, read.is_racy)
 
@@ -351,6 +351,7 @@ class _Batch:
         self.rows: dict[str, Row] = {}
         self.known: dict[int, Blob] = {}
         self.fresh: dict[tuple[bytes, str], Fresh] = {}
+        self._taken = Taken()
         self._waiting: dict[tuple[bytes, str], list[tuple[str, Read]]] = {}
         self._bytes = 0
 
@@ -366,10 +367,10 @@ class _Batch:
         waiting.append((path, read._replace(data=b"")))
         return True
 
-    def add(self, path: str, read: Read, fresh: Fresh) -> None:
+    def add(self, path: str, read: Read, sha: bytes, language: str, analysed: Analysed) -> None:
         """Let a file wait for its own blob."""
-        key = fresh.sha, fresh.language
-        self.fresh[key] = fresh
+        key = sha, language
+        self.fresh[key] = self._taken.take(sha, language, analysed)
         self._waiting[key] = [(path, read._replace(data=b""))]
         self._bytes += len(read.data)
 
@@ -383,7 +384,7 @@ class _Batch:
                 found[sha, language] = known
         missing = [fresh for key, fresh in self.fresh.items() if key not in found]
         if missing:
-            added = blobs.add(connection, missing)
+            added = self._taken.enter(connection, missing)
             found.update(
                 ((fresh.sha, fresh.language), blob)
                 for fresh, blob in zip(missing, added, strict=True)

@@ -119,6 +119,7 @@ class Entry(NamedTuple):
 
 _NOTHING = Entry()
 _SHORTEST = 4  # letters of a stem
+_PASSED = 65_536  # words that mean nothing and are remembered
 
 
 class Lexicon:
@@ -135,17 +136,27 @@ class Lexicon:
         self._openings = frozenset(word[:3] for word in (*self._words, *self._stems))
         self._exact = frozenset(word.encode() for word in self._words)
         self._starts = frozenset(stem.encode() for stem in self._beginnings)
+        self._void = set[bytes]()
         self._spelled = lru_cache(maxsize=32_768)(self._spell)
         self._longest = max(map(len, self._stems), default=0)
         self._things = sum(1 << (number * WIDTH + THING) for number in range(len(languages)))
         self.entry = lru_cache(maxsize=32_768)(self._entry)
 
     def known(self, words: Set[bytes]) -> dict[bytes, Entry]:
-        """Those of a text's words that mean something. Most are passed by without a look."""
-        starts = self._starts
-        near = self._exact & words
-        near |= {word for word in words if word[:_SHORTEST] in starts}
-        return {word: entry for word in near if (entry := self._spelled(word)) is not _NOTHING}
+        """Those of a text's words that mean something. Most of them are known to mean nothing."""
+        void = self._void
+        if len(void) >= _PASSED:
+            void.clear()
+        known: dict[bytes, Entry] = {}
+        for word in words - void:
+            if word in self._exact or word[:_SHORTEST] in self._starts:
+                entry = self._spelled(word)
+                if entry is not _NOTHING:
+                    known[word] = entry
+                    continue
+            if len(void) < _PASSED:
+                void.add(word)
+        return known
 
     def _spell(self, word: bytes) -> Entry:
         return self.entry(word.strip(b"_").decode("ascii"))

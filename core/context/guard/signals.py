@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, count, islice
-from operator import add, itemgetter
+from itertools import accumulate, chain, count, islice
+from operator import add
 from typing import TypeAlias
 
 from fabricd.core.context.guard.folding import flat, fold
@@ -53,7 +53,6 @@ _HAN = re.compile("[\u4e00-\u9fff]{2}")
 _OTHER_SCRIPTS = re.compile("[\u0430-\u044f\u3040-\u30ff\u4e00-\u9fff]{2}")
 # A line or a piece of one: its number, where it begins in the text, its letters. There are too many
 # of them for a class.
-_LETTERS = itemgetter(2)
 _Row: TypeAlias = tuple[int, int, bytes]
 _COMMENT = re.compile(
     r"[ \t]*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|'''|\{#)|[^\n]{0,200}(?:[ \t]#|//|/\*)[ \t]"
@@ -78,7 +77,9 @@ def signals_of(text: str, language: str | None) -> tuple[Signal, ...]:
 def _in_latin(
     letters: bytes, text: str, hidden: dict[int, int], language: str | None
 ) -> Iterator[tuple[int, str]]:
-    known = _LATIN.known(set(letters.split()))
+    lines = letters.split(b"\n")
+    spoken = [line.split() for line in lines]
+    known = _LATIN.known(set(chain.from_iterable(spoken)))
     whole = 0
     for entry in known.values():
         whole |= _most(entry)
@@ -87,16 +88,18 @@ def _in_latin(
         return
     asked = sum(ANCHOR[number] << (number * WIDTH) for number in possible)
     anchors = frozenset(word for word, entry in known.items() if _most(entry) & asked)
-    rows = _rows(letters)
+    rows = _rows(lines)
+    if len(rows) > len(lines):
+        spoken = [row.split() for _, _, row in rows]
     masks: dict[int, int] = {}
 
     def mask(at: int) -> int:
         if at not in masks:
-            masks[at] = _meaning(rows, at, known)
+            masks[at] = _meaning(spoken, at, known)
         return masks[at]
 
     silent, vain, told = -1, 0, 0
-    for at in _asked(rows, anchors, hidden):
+    for at in _asked(rows, spoken, anchors, hidden):
         number, start, _ = rows[at]
         if at <= silent or number == told:
             continue
@@ -141,9 +144,13 @@ def _most(entry: Entry) -> int:
     return bits
 
 
-def _meaning(rows: list[_Row], at: int, known: Mapping[bytes, Entry]) -> int:
-    """The kinds of words in a line; phrases are looked for in the next as well."""
-    words = rows[at][2].split()
+def _meaning(spoken: list[list[bytes]], at: int, known: Mapping[bytes, Entry]) -> int:
+    """The kinds of words in a line; phrases are looked for in the next as well.
+
+    Args:
+        spoken: the words of each row.
+    """
+    words = spoken[at]
     found = 0
     joined = b""
     for word in words:
@@ -153,8 +160,8 @@ def _meaning(rows: list[_Row], at: int, known: Mapping[bytes, Entry]) -> int:
         found |= entry.bits
         if entry.hints:
             joined = joined or b" ".join(
-                [*(rows[at - 1][2].split() if at else ()), *words]
-                + (rows[at + 1][2].split() if at + 1 < len(rows) else [])
+                [*(spoken[at - 1] if at else ()), *words]
+                + (spoken[at + 1] if at + 1 < len(spoken) else [])
             )
             for hint in entry.hints:
                 if hint.piece in joined:
@@ -168,9 +175,14 @@ def _is_written_in(language: int, entries: Iterable[Entry]) -> bool:
     return language == 0 or sum(1 for entry in entries if entry.bits & common) >= 2
 
 
-def _asked(rows: list[_Row], words: frozenset[bytes], hidden: Mapping[int, int]) -> list[int]:
+def _asked(
+    rows: list[_Row],
+    spoken: list[list[bytes]],
+    words: frozenset[bytes],
+    hidden: Mapping[int, int],
+) -> list[int]:
     """The rows that hold one of some words or are hidden."""
-    lacking = map(words.isdisjoint, map(bytes.split, map(_LETTERS, rows)))
+    lacking = map(words.isdisjoint, spoken)
     if not hidden:
         return [at for at, lacks in enumerate(lacking) if not lacks]
     return [
@@ -180,9 +192,8 @@ def _asked(rows: list[_Row], words: frozenset[bytes], hidden: Mapping[int, int])
     ]
 
 
-def _rows(letters: bytes) -> list[_Row]:
+def _rows(lines: list[bytes]) -> list[_Row]:
     """The lines; a long one in pieces."""
-    lines = letters.split(b"\n")
     starts = map(add, accumulate(map(len, lines), initial=0), count())
     rows: list[_Row] = list(zip(count(1), starts, lines, strict=False))
     if max(map(len, lines)) <= _LONGEST:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import compress
 
 from tree_sitter import Node
 
@@ -13,7 +12,9 @@ from fabricd.core.context.terms import STOP_WORDS
 
 _MOST = 400  # names of a unit, of each sort: tables of constants mention thousands
 _LONGEST = 100
-_REMEMBERED = 16_384
+_REMEMBERED = 65_536
+_JUDGED: set[str] = set()  # words
+_TOLD: set[str] = set()  # those of them that are telling
 # A capital first and then a small letter or another capital: a type or a constant.
 _TELLING = re.compile(r"_*[A-Z][A-Za-z0-9_]+")
 _WORDS = STOP_WORDS | {"none", "true", "false", "null", "return", "returns", "todo", "note"}
@@ -37,24 +38,6 @@ _NOISE = frozenset(
     source
     """.split()
 )
-
-
-class _Telling(dict[str, bool]):
-    """Whether a word looks like somebody's definition."""
-
-    def __missing__(self, word: str) -> bool:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        found = (
-            _TELLING.fullmatch(word) is not None
-            and len(word) <= _LONGEST
-            and word.lower() not in _WORDS
-        )
-        self[word] = found
-        return found
-
-
-_IS_TELLING = _Telling()
 
 
 def calls_in(
@@ -81,18 +64,42 @@ def is_mentioned(name: str) -> bool:
     return 1 < len(name) <= _LONGEST
 
 
-def mentions_of(words: set[str], called: set[str], known: frozenset[str], own: str) -> Mentions:
+def telling(words: set[str]) -> set[str]:
+    """Those of some words that look like somebody's definition."""
+    if len(_JUDGED) >= _REMEMBERED:
+        _JUDGED.clear()
+        _TOLD.clear()
+    # Few words of a file stand in none that was read lately.
+    for word in words - _JUDGED:
+        _JUDGED.add(word)
+        if _is_telling(word):
+            _TOLD.add(word)
+    return words & _TOLD
+
+
+def _is_telling(word: str) -> bool:
+    return (
+        _TELLING.fullmatch(word) is not None
+        and len(word) <= _LONGEST
+        and word.lower() not in _WORDS
+    )
+
+
+def forget() -> None:
+    """Let go of what is remembered of words."""
+    _JUDGED.clear()
+    _TOLD.clear()
+
+
+def mentions_of(named: set[str], called: set[str], own: str) -> Mentions:
     """A unit's mentions.
 
     Args:
-        words: those of its code.
+        named: words of its code that are `telling`, or that its file defines or imports.
         called: as `calls_in` gives them.
-        known: names the file defines or imports, such as `is_mentioned` lets pass.
         own: its own name, which is no mention.
     """
-    names = set(compress(words, map(_IS_TELLING.__getitem__, words)))
-    names |= words & known
-    names -= called
+    names = named - called
     names.discard(own)
     # A word of a shell may go over several lines: it names nothing, and lines part names.
     called = {name for name in called if "\n" not in name}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from fabricd.core.context.model import Mentions, Parsed, Unit
+from fabricd.core.context.model import Parsed, Unit
 from fabricd.core.context.parsing.counts import Counts, Words, counts_of, words_in
 from fabricd.core.context.parsing.definitions import definitions_of
 from fabricd.core.context.parsing.grammars import Captures, Unparsed, captures_of
@@ -20,6 +20,7 @@ from fabricd.core.context.parsing.mentions import (
     imports_of,
     is_mentioned,
     mentions_of,
+    telling,
 )
 from fabricd.core.context.parsing.prose import PROSE, sections_of
 from fabricd.core.context.parsing.skeletons import skeleton_of
@@ -54,7 +55,13 @@ def parse(text: str, language: str, count: Count = _estimate, stop: Stop = _neve
         stop: asked during a long parse; true gives up syntax for this text. To be told by work
             done or by processor time, so that a text gives the same units each time.
     """
-    lines = lines_of(text)
+    return parse_lines(text, lines_of(text), language, count, stop)
+
+
+def parse_lines(
+    text: str, lines: Sequence[str], language: str, count: Count, stop: Stop = _never
+) -> Parsed:
+    """`parse` of a text whose lines are known."""
     source = text.encode(errors="replace")
     captures = _captured(source, language, stop)
     if language in PROSE:
@@ -84,29 +91,29 @@ def _read(
     """Terms, mentions, digests of laid out lines."""
     calls = calls_in(captures.get("call", ()), source, _owners(pieces, len(lines)), len(pieces))
     imports = imports_of(captures.get("import", ()), source, language)
-    known = _known(pieces, imports)
     terms: list[Counts] = []
-    mentions: list[Mentions] = []
     digests: list[bytes] = []
     every: list[Words] = []
-    for piece, called in zip(pieces, calls, strict=True):
+    for piece in pieces:
         text = "\n".join(lines[piece.first : piece.last + 1])
-        words = words_in(piece, text, lines)
+        every.append(words_in(piece, text, lines))
         digests.append(digest(text))
-        terms.append(counts_of(piece.name, words))
-        mentions.append(mentions_of({*words.signature, *words.body}, called, known, piece.name))
-        every.append(words)
+        terms.append(counts_of(piece.name, every[-1]))
+    row = list(chain.from_iterable(chain.from_iterable(every)))
+    # A file's units share most of their words: each is judged and hashed once.
+    words = set(row)
+    names = telling(words) | _known(pieces, imports)
     return Parsed(
         len(lines),
         _units(pieces, lines),
         tuple(terms),
-        tuple(mentions),
+        tuple(
+            mentions_of(names.intersection(chain(said.signature, said.body)), called, piece.name)
+            for piece, said, called in zip(pieces, every, calls, strict=True)
+        ),
         imports,
         tuple(digests),
-        sketches(
-            list(chain.from_iterable(chain.from_iterable(every))),
-            [sum(map(len, words)) for words in every],
-        ),
+        sketches(row, words, [sum(map(len, said)) for said in every]),
     )
 
 

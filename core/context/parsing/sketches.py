@@ -12,7 +12,8 @@ import numpy.typing as npt
 SHINGLE = 5  # words
 KEPT = 32
 
-_REMEMBERED = 16_384
+_REMEMBERED = 65_536
+_HASHES: dict[str, int] = {}
 _FACTORS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1], np.uint32)
 _MIX = np.uint32(0x2C1B3C6D)
 _SHIFT = np.uint32(15)
@@ -21,34 +22,22 @@ _FIRST = np.ones(1, np.bool_)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-class _Hashes(dict[str, int]):
-    """32 bits of each word, the same in every process."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        value = self[word] = crc32(word.encode(errors="replace"))
-        return value
-
-
-_HASHES = _Hashes()
-
-
 def digest(text: str) -> bytes:
     """8 bytes that are equal where texts are but for white space."""
     return blake2b(" ".join(text.split()).encode(errors="replace"), digest_size=8).digest()
 
 
-def sketches(words: Sequence[str], sizes: Sequence[int]) -> tuple[bytes, ...]:
+def sketches(words: Sequence[str], each: set[str], sizes: Sequence[int]) -> tuple[bytes, ...]:
     """For each unit the `KEPT` smallest hashes of five words in a row, ascending, 4 bytes each.
 
     A unit of fewer words has none: it is too short to be like another.
 
     Args:
         words: those of all units, one unit's behind the other's.
+        each: the same, each once.
         sizes: how many are each unit's.
     """
-    row = np.fromiter(map(_HASHES.__getitem__, words), np.uint32, len(words))
+    row = np.fromiter(map(_hashes(each).__getitem__, words), np.uint32, len(words))
     width = len(row) - SHINGLE + 1
     if width < 1:
         return (b"",) * len(sizes)
@@ -58,6 +47,21 @@ def sketches(words: Sequence[str], sizes: Sequence[int]) -> tuple[bytes, ...]:
         mixed *= _MIX
         mixed += row[k : k + width] * _FACTORS[k]
     return _smallest(mixed, np.array(sizes, np.int64))
+
+
+def forget() -> None:
+    """Let go of what is remembered of words."""
+    _HASHES.clear()
+
+
+def _hashes(words: set[str]) -> dict[str, int]:
+    """32 bits of each word, the same in every process; those of others are in it as well."""
+    if len(_HASHES) >= _REMEMBERED:
+        _HASHES.clear()
+    # Few words of a file stand in none that was read lately.
+    for word in words.difference(_HASHES):
+        _HASHES[word] = crc32(word.encode("utf-8", "replace"))
+    return _HASHES
 
 
 def _smallest(hashes: npt.NDArray[np.uint32], sizes: npt.NDArray[np.int64]) -> tuple[bytes, ...]:

@@ -51,3 +51,35 @@ def test_any_path_has_an_answer(path: str, head: bytes) -> None:
 def test_a_long_line_is_machine_made() -> None:
     assert not is_minified("short\n" * 1000 + "x" * LONGEST_LINE)
     assert is_minified("short\n" + "x" * (LONGEST_LINE + 1) + "\nshort")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", False),
+        ("x" * LONGEST_LINE, False),
+        ("x" * (LONGEST_LINE + 1), True),
+        ("x" * LONGEST_LINE + "\n", False),
+        ("\n" + "x" * LONGEST_LINE + "\n" + "x" * LONGEST_LINE, False),
+        ("\n" * (2 * LONGEST_LINE), False),
+        ("x\n" * LONGEST_LINE + "x" * (LONGEST_LINE + 1), True),
+        ("\u2026" * LONGEST_LINE, False),
+        ("x\r\u2028" * LONGEST_LINE, True),
+    ],
+)
+def test_a_line_is_as_long_as_its_characters(text: str, expected: bool) -> None:
+    assert is_minified(text) is expected
+
+
+@given(
+    sizes=st.lists(
+        st.one_of(
+            st.integers(0, 3), st.integers(LONGEST_LINE - 3, LONGEST_LINE + 1), st.integers(0, 5000)
+        ),
+        max_size=6,
+    )
+)
+def test_the_longest_line_decides(sizes: list[int]) -> None:
+    assert is_minified("\n".join("x" * size for size in sizes)) == (
+        max(sizes, default=0) > LONGEST_LINE
+    )

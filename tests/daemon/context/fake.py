@@ -47,6 +47,9 @@ class FakeEngine:
         with (self._folder / "events").open("a") as file:
             file.write(f"{what} {os.getpid()}\n")
 
+    def rest(self) -> None:
+        """Nothing is remembered."""
+
     def ask(self, method: str, params: bytes) -> Steps[bytes]:
         given = json.loads(params)
         word = str(given.get("query") or given.get("what") or given.get("handle") or "echo")

@@ -61,13 +61,14 @@ print((most - least) >> 20)
 def test_it_is_done_again_only_where_enough_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = iter((100, 60, 70, 77, 62, 62))
     times: list[None] = []
+    rested: list[None] = []
     monkeypatch.setattr(lightening, "resident", lambda: next(sizes) << 20)
     monkeypatch.setattr(lightening, "lighten", lambda: times.append(None))
-    one = lightening.Lightening()
+    one = lightening.Lightening(lambda: rested.append(None))
     one.look()
     one.look()
     assert len(times) == 1
     one.look()
-    assert len(times) == 2
+    assert len(times) == len(rested) == 2
     one.look()
-    assert len(times) == 2
+    assert len(times) == len(rested) == 2
