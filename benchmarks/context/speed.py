@@ -107,6 +107,6 @@ def speed(folder: Path, overruns: int = 500) -> list[Figure]:
         Figure("context: the same, p95", found["8k p95"], "ms", 150),
         Figure("context: warm query, 32,000 tokens, p95", found["32k p95"], "ms", 300),
         Figure("context: one changed file, beside the same query", found["edit"], "ms", 50),
-        Figure("context: worker, peak memory", found["rss"], "MiB", 189),
+        Figure("context: worker, peak memory", found["rss"], "MiB", 186),
         Figure(f"context: over budget, of {overruns:,} answers", found["over"], "answers", 0),
     ]

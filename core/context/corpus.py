@@ -79,6 +79,10 @@ class Corpus(Protocol):
         """All that is kept of a live file's blob. `parsed.terms` is empty: `hits` tells those."""
         ...
 
+    def prepare(self, files: Iterable[int]) -> None:
+        """Say that `analysed` will be asked for these: together they are read sooner."""
+        ...
+
     def changes(self) -> Changes:
         """Git's history of this root."""
         ...

@@ -20,9 +20,12 @@ TERM_SECONDS = 1.0
 _POLL = 0.02
 _CHUNK = 1 << 16
 _LONGEST_WORDS = 500
-# Libraries would start a thread for each core, each with memory of its own.
-_ONE_THREAD = {
+# Libraries would start a thread for each core, each with memory of its own. What a query has for
+# arrays would go back to the system and come again, page by page, a thousand times a query.
+_ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(4 * 1024 * 1024),
+    "MALLOC_TRIM_THRESHOLD_": str(8 * 1024 * 1024),
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "RAYON_NUM_THREADS": "1",
@@ -172,6 +175,6 @@ def spawned(command: Sequence[str], wire: socket.socket) -> subprocess.Popen[byt
         stdin=wire.fileno(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env={**os.environ, **_ONE_THREAD},
+        env={**os.environ, **_ENVIRONMENT},
         close_fds=True,
     )

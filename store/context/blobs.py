@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 _LEVEL = 3
 # Decoded, a blob takes about so many times the bytes of its message.
 _GROWTH = 3
-_CACHE = 12 * 1024 * 1024
+_CACHE = 8 * 1024 * 1024
 _LARGEST = 64 * 1024 * 1024
 
 
@@ -205,7 +205,21 @@ class Cache:
         row = connection.execute(query, (blob,)).fetchone()
         if row is None:
             raise IndexDamaged("the context index is damaged: a blob is missing")
-        analysed, size = _decoded(row[0], self._decompressor)
+        return self._keep(blob, row[0])
+
+    def prepare(self, connection: sqlite3.Connection, wanted: Iterable[int]) -> None:
+        """Keep blobs that will be asked for; what is missing is told by `analysed`.
+
+        Raises:
+            IndexDamaged, sqlite3.Error.
+        """
+        numbers = ",".join(str(blob) for blob in sorted(wanted) if self.get(blob) is None)
+        query = f"SELECT blob, data FROM analysed WHERE blob IN ({numbers})"
+        for blob, data in connection.execute(query) if numbers else ():
+            self._keep(blob, data)
+
+    def _keep(self, blob: int, data: object) -> Analysed:
+        analysed, size = _decoded(data, self._decompressor)
         self._kept[blob] = (analysed, size)
         self._bytes += size
         while self._bytes > self._limit and len(self._kept) > 1:

@@ -144,6 +144,12 @@ class StoredCorpus:
                 found = self._cache.analysed(connection, blob)
         return found
 
+    def prepare(self, files: Iterable[int]) -> None:
+        """Read what `analysed` will be asked for."""
+        self._keep_up()
+        with self._database.reading() as connection:
+            self._cache.prepare(connection, {self._table.files[file].blob for file in files})
+
     def blob_of(self, path: str) -> int | None:
         """The blob of a live file, by its path."""
         files = self._table.files

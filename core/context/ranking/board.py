@@ -151,5 +151,7 @@ class Board:
 
 def shared(scores: Scores, factor: Reals | float) -> Scores:
     """Scores times a factor, whole again."""
-    found: Scores = np.rint(scores * factor).astype(np.int64)
+    scaled = scores * factor
+    np.rint(scaled, out=scaled)
+    found: Scores = scaled.astype(np.int64)
     return found

@@ -92,6 +92,7 @@ class _Ranking:
         scored = int(np.count_nonzero(total))
         tops = self._board.best_of_files(total)
         order = self._chosen(tops)
+        self._corpus.prepare({int(self._corpus.file_of[unit]) for unit in order})
         candidates = self._told_apart([self._candidate(unit) for unit in order])
         present = {candidate.file for candidate in candidates}
         files = sorted(present, key=lambda file: (-int(tops[file]), file))

@@ -131,6 +131,17 @@ def _tokens_of(counter: Counter, words: str) -> int:
     return counter.plain(words)
 
 
+@lru_cache(maxsize=_WORDS)
+def _tokens_of_number(counter: Counter, number: int) -> int:
+    return counter.plain(f"{number}")
+
+
+@lru_cache(maxsize=_WORDS)
+def _tokens_of_word(counter: Counter, word: str) -> int:
+    """With the blank before it, and spelled as headers spell names."""
+    return counter.plain(f" {spelled(word)}")
+
+
 def header_tokens(counter: Counter, path: str) -> int:
     """What the line before the items of a file costs."""
     return _tokens_of(counter, file_header(path))
@@ -147,6 +158,9 @@ class _Pricing:
         self._count = partial(_tokens_of, counter)
         self._ahead = self._count("@@ ")
         self._behind = self._count(" #1\n")
+        self._between = self._count("-")
+        self._number = partial(_tokens_of_number, counter)
+        self._word = partial(_tokens_of_word, counter)
         self._places: dict[int, int] = {}
 
     def offer(self, wanted: Wanted) -> Offer:
@@ -194,11 +208,10 @@ class _Pricing:
 
     def _title(self, unit: Unit) -> int:
         start, end = unit.lines
-        count = self._count
-        title = count(f"{start}") + count("-") + count(f"{end}") + count(f" {unit.kind}")
+        title = self._number(start) + self._between + self._number(end) + self._word(unit.kind)
         if unit.name:
-            title += count(f" {spelled(unit.name)}")
-        return title if unit.part == (0, 0) else title + count(part_of(unit.part))
+            title += self._word(unit.name)
+        return title if unit.part == (0, 0) else title + self._count(part_of(unit.part))
 
     def _signal(self, signals: Sequence[Signal], runs: Sequence[Lines]) -> int:
         return self._count(SIGNAL) if signals and _signals(signals, runs) else 0

@@ -68,6 +68,9 @@ class MemoryCorpus:
     def analysed(self, file: int) -> Analysed:
         return self._analysed[file]
 
+    def prepare(self, files: Iterable[int]) -> None:
+        """Everything is in memory."""
+
     def changes(self) -> Changes:
         return self._changes
 
