@@ -175,7 +175,8 @@ class StoredCorpus:
             places = blobs.places(connection, numbers)
         if len(places) < len(numbers):
             raise Outdated("what this snapshot tells of was forgotten meanwhile")
-        segments, begins = zip(*(places[file.blob] for file in files), strict=True)
+        found = [places[file.blob] for file in files]
+        segments, begins = [segment for segment, _ in found], [first for _, first in found]
         self._occurrences.move(where_of(segments, begins, [file.units for file in files]))
         self._built = epoch
 

@@ -134,3 +134,14 @@ def test_the_account_of_a_root(tmp_path: Path, tree: Path) -> None:
         (kept,) = store.kept()
         assert kept[:5] == (str(tree), 6, 12, {"policy": 1, "unsupported": 1}, snapshot.generation)
         assert store.bytes > 0
+
+
+def test_a_tree_without_files_outlives_a_merge(tmp_path: Path) -> None:
+    empty, other = tmp_path / "empty", make_repository(tmp_path / "other")
+    empty.mkdir()
+    with Store.open(tmp_path / "state", ANALYSER) as store:
+        snapshot = finish(store.refresh(str(empty)))
+        write(other, "a.txt", "alpha")
+        finish(store.refresh(str(other)))
+        store.forget(str(other))
+        assert len(snapshot.corpus().hits("alpha").units) == 0
