@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from sys import intern
 
 from fabricd.core.context.function_words import function_words
 
@@ -45,10 +44,12 @@ class _Known(dict[str, tuple[str, ...]]):
     """The terms of words, computed once each."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(word) > LONGEST:
+            # A file can be all words of a kilobyte: what is no term is not remembered.
+            return ()
         if len(self) >= _KEPT:
             self.clear()
-        # Names share their parts: one text of each is less memory, and found sooner.
-        terms = self[word] = tuple(map(intern, _split(word)))
+        terms = self[word] = _split(word)
         return terms
 
 

@@ -214,7 +214,7 @@ def verify(what: str, root: str | None, as_json: bool) -> int:
 
     What is not written like an id (cr_ and 16 hex digits) is the path of an export, or `-` for
     standard input: no daemon is asked and nothing but that file is read. Exits 1 where something
-    was changed, 2 where a file is no export.
+    was changed or a file is no export, 2 where it cannot be read.
     """
     from fabricd.daemon.cli.context_export import names_receipt, verified_file
     from fabricd.daemon.cli.context_words import is_intact

@@ -35,6 +35,8 @@ def export(receipt: str | None, target: str, root: str, as_json: bool) -> int:
     Raises:
         Complaint: it is not said which, it is not given, or the file cannot be written.
     """
+    if not target:
+        raise Complaint("--export '': a file has a name; leave it out for standard output")
     receipt, target = _told_apart(receipt, target)
     if target != "-":
         _require_no_state(Path(target))
@@ -87,7 +89,8 @@ def verified_file(name: str) -> dict[str, Any]:
         found = verify_export(data)
     except NotAnExport as error:
         # As one that was changed: a single byte can make JSON no JSON.
-        raise Complaint(f"{name} is no exported receipt: {error}", FAILED) from None
+        shown_name = "standard input" if name == "-" else name
+        raise Complaint(f"{shown_name} is no exported receipt: {error}", FAILED) from None
     return {
         "text": export_verified(found),
         "verified": found.is_sound,

@@ -7,7 +7,6 @@ reads; what indexing leaves behind is free, but still with the allocator.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import re
 import resource
 import sys
@@ -60,22 +59,24 @@ def lighten() -> None:
     """
     if not sys.platform.startswith("linux"):
         return
-    libc = ctypes.CDLL(None)
-    with contextlib.suppress(OSError, AttributeError):
+    # Of another C library, or without one, something is missing: then nothing is given back.
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        libc = ctypes.CDLL(None)
         libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
         with open("/proc/self/smaps", encoding="utf-8", errors="replace") as file:
             found = list(constants(file))
         for mapping in found:
             libc.madvise(mapping.begin, mapping.size, _DONTNEED)
-    # Of another C library this is not there.
-    with contextlib.suppress(AttributeError):
         libc.malloc_trim(0)
 
 
 def constants(smaps: Iterable[str]) -> Iterable[_Mapping]:
     """Mappings of our libraries that are read only, and whose pages are all those of the file.
 
-    One page that was written, as where addresses were put in, would be lost.
+    One page that was written, as where addresses were put in, would be lost; also one that was
+    swapped out since, which is not counted as anonymous.
     """
     mapping: _Mapping | None = None
     for line in smaps:
@@ -86,7 +87,9 @@ def constants(smaps: Iterable[str]) -> Iterable[_Mapping]:
         elif line[:1].islower() or line[:1].isdigit():
             # Some other mapping: what is told of one begins with a capital.
             mapping = None
-        elif mapping is not None and line.startswith("Anonymous:"):
-            if line.split()[1] == "0":
+        elif mapping is not None and line.startswith(("Anonymous:", "Swap:")):
+            if line.split()[1] != "0":
+                mapping = None
+            elif line.startswith("Swap:"):
                 yield mapping
-            mapping = None
+                mapping = None

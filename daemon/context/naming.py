@@ -50,11 +50,11 @@ def named(what: str, snapshot: Snapshot, receipts: ReceiptStore) -> Choice:
 
 def _require_range(what: str, first: int, last: int) -> None:
     """Refuse lines that cannot be: what is meant by them is anybody's guess."""
+    if not first or not last:
+        raise Refused("usage", f"{what!r:.200} is no place: the first line is 1")
     if first > last:
         words = f"its first line is {first} and its last {last}; a range is path:first-last"
         raise Refused("usage", f"{what!r:.200} runs backwards: {words}")
-    if not last:
-        raise Refused("usage", f"{what!r:.200} is no line: the first one is 1")
 
 
 def _lines(first: int, last: int, one: str, many: str) -> str:

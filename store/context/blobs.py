@@ -26,7 +26,7 @@ _DECODER = msgspec.msgpack.Decoder(Analysed)
 _ENCODER = msgspec.msgpack.Encoder()
 _LEVEL = 3
 # Decoded, a blob takes about so many times the bytes of its message.
-_GROWTH = 3
+_GROWTH = 4
 _CACHE = 8 * 1024 * 1024
 _LARGEST = 64 * 1024 * 1024
 

@@ -235,6 +235,11 @@ class Store:
         with self._database.transaction() as connection:
             moves = keeping.merge_small(connection, small) if small else {}
             deleted = keeping.prune(connection) if is_due else 0
+        if deleted:
+            # Another content may get the number of a blob that is no more.
+            self._cache.clear()
+            for known in self._roots.values():
+                known.former = None
         if moves or deleted:
             for known in self._roots.values():
                 known.move_blobs(moves)

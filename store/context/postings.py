@@ -130,7 +130,7 @@ class Gathering:
 
     def write(self, connection: sqlite3.Connection, segment: int) -> None:
         """Write the segment."""
-        # Terms are numbered in their order, so that rows go in one behind the other.
+        # Rows go in one behind the other.
         ordered = sorted(self._terms)
         order, sizes = self._order(ordered)
         codes = self._codes[order]

@@ -119,6 +119,7 @@ class Entry(NamedTuple):
 
 _NOTHING = Entry()
 _SHORTEST = 4  # letters of a stem
+_LONG = 100  # letters of a word that is not remembered
 _PASSED = 65_536  # words that mean nothing and are remembered
 
 
@@ -154,7 +155,7 @@ class Lexicon:
                 if entry is not _NOTHING:
                     known[word] = entry
                     continue
-            if len(void) < _PASSED:
+            if len(void) < _PASSED and len(word) <= _LONG:
                 void.add(word)
         return known
 

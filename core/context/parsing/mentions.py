@@ -71,6 +71,8 @@ def telling(words: set[str]) -> set[str]:
         _TOLD.clear()
     # Few words of a file stand in none that was read lately.
     for word in words - _JUDGED:
+        if len(word) > _LONGEST:
+            continue
         _JUDGED.add(word)
         if _is_telling(word):
             _TOLD.add(word)

@@ -13,13 +13,27 @@ SHINGLE = 5  # words
 KEPT = 32
 
 _REMEMBERED = 65_536
-_HASHES: dict[str, int] = {}
+_LONG = 100  # letters of a word that is not remembered
 _FACTORS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1], np.uint32)
 _MIX = np.uint32(0x2C1B3C6D)
 _SHIFT = np.uint32(15)
 _WIDTH = np.uint64(32)
 _FIRST = np.ones(1, np.bool_)
 _LOW = np.uint64(0xFFFFFFFF)
+
+
+def _hash(word: str) -> int:
+    return crc32(word.encode("utf-8", "replace"))
+
+
+class _Hashes(dict[str, int]):
+    """Hashes of words; of those that are not remembered they are made each time."""
+
+    def __missing__(self, word: str) -> int:
+        return _hash(word)
+
+
+_HASHES = _Hashes()
 
 
 def digest(text: str) -> bytes:
@@ -60,7 +74,8 @@ def _hashes(words: set[str]) -> dict[str, int]:
         _HASHES.clear()
     # Few words of a file stand in none that was read lately.
     for word in words.difference(_HASHES):
-        _HASHES[word] = crc32(word.encode("utf-8", "replace"))
+        if len(word) <= _LONG:
+            _HASHES[word] = _hash(word)
     return _HASHES
 
 

@@ -16,20 +16,30 @@ _SMAPS = """\
 Size:              32768 kB
 Rss:               32000 kB
 Anonymous:             0 kB
+Swap:                  0 kB
 VmFlags: rd mr mw me sd
 7f0002000000-7f0003000000 r--p 02180000 00:1b 42   /lib/site-packages/rs_bpe/bpe.so
 Rss:               16384 kB
 Anonymous:             4 kB
+Swap:                  0 kB
 7f0003000000-7f0004000000 r-xp 00000000 00:1b 42   /lib/site-packages/rs_bpe/bpe.so
 Anonymous:             0 kB
+Swap:                  0 kB
 7f0004000000-7f0005000000 rw-p 00000000 00:00 0 
 Anonymous:             0 kB
+Swap:                  0 kB
 7f0005000000-7f0005001000 r--p 00000000 00:1b 43   /lib/site-packages/tree_sitter_go/binding.so
 Anonymous:             0 kB
+Swap:                  0 kB
 7f0006000000-7f0007000000 r--p 00000000 00:1b 44   /lib/site-packages/tree_sitter_go/binding.so
 Anonymous:             0 kB
+Swap:                  0 kB
+7f0007000000-7f0008000000 r--p 01000000 00:1b 44   /lib/site-packages/tree_sitter_go/binding.so
+Anonymous:             0 kB
+Swap:                  8 kB
 7f0008000000-7f0009000000 r--p 00000000 00:1b 45   /lib/site-packages/numpy/core.so
 Anonymous:             0 kB
+Swap:                  0 kB
 """
 
 

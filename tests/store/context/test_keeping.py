@@ -145,3 +145,27 @@ def test_a_tree_without_files_outlives_a_merge(tmp_path: Path) -> None:
         finish(store.refresh(str(other)))
         store.forget(str(other))
         assert len(snapshot.corpus().hits("alpha").units) == 0
+
+
+def test_a_pruned_blob_is_forgotten_in_memory_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number is free for another content."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    now = 1_800_000_000
+    monkeypatch.setattr("fabricd.store.context.keeping.time.time", lambda: now)
+    with Store.open(tmp_path / "state", ANALYSER) as store:
+        (root / "a.txt").write_text("alpha")
+        finish(store.refresh(str(root))).corpus().analysed(0)
+        (root / "b.txt").write_text("beta\n\nbeta")
+        finish(store.refresh(str(root))).corpus().analysed(1)
+        (root / "b.txt").unlink()
+        finish(store.refresh(str(root)))
+        for days in (40, 80, 120):
+            now = 1_800_000_000 + days * 86_400
+            finish(store.refresh(str(root)))
+        (root / "b.txt").write_text("gamma")
+        corpus = finish(store.refresh(str(root))).corpus()
+        assert [len(corpus.analysed(file).parsed.units) for file in (0, 1)] == [1, 1]
+        assert corpus.hits("gamma").units.tolist() == [1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.core.context.parsing.samples import SAMPLES
 
+from fabricd.core.context import terms
 from fabricd.core.context.guard.folding import flat
 from fabricd.core.context.guard.lexicon import LATIN, Lexicon
 from fabricd.core.context.parsing import mentions, sketches
@@ -57,3 +58,13 @@ def test_a_lexicon_knows_the_same_words_again(monkeypatch: pytest.MonkeyPatch, m
     for _ in range(3):
         assert lexicon.known(words) == known
         assert lexicon.known({b"qwxyz", b"vwvwv"}) == {}
+
+
+def test_words_of_a_kilobyte_are_not_remembered() -> None:
+    words = [f"{'x' * 1000}{number}" for number in range(50)]
+    text = "\n".join(words)
+    before = len(terms.KNOWN), len(mentions._JUDGED), len(sketches._HASHES)
+    first = parse(text, "text")
+    assert parse(text, "text") == first
+    assert first.sketches[0]
+    assert (len(terms.KNOWN), len(mentions._JUDGED), len(sketches._HASHES)) == before
