@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -66,6 +67,17 @@ def peak(command: list[str], env: Mapping[str, str]) -> float:
     )
     unit = 1 if sys.platform == "darwin" else 1024
     return int(done.stdout) * unit / 2**20
+
+
+def json_rate() -> float:
+    """What json.loads reads here and now, in MB a second of CPU: how fast the machine is."""
+    document = json.dumps([{"name": ["word" * 5] * 50, "at": at} for at in range(3000)])
+    seconds: list[float] = []
+    for _ in range(9):
+        begun = time.process_time()
+        json.loads(document)
+        seconds.append(time.process_time() - begun)
+    return len(document) / statistics.median(seconds) / 1e6
 
 
 def cpu_of(pid: int) -> float:
