@@ -44,12 +44,15 @@ def write_atomic(
     temp = leftover(path.parent, f"{path.name}.{os.getpid()}.{secrets.token_hex(6)}")
     try:
         descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
+        try:
+            # Not closed by the stream: it may end before there is one.
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
+                file.write(data)
             if mode != 0o600:
-                os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
+                os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
         if last is not None:
             last()
         os.replace(temp, path)

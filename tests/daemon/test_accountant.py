@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +67,22 @@ class Bench:
 
     async def again(self) -> list[str]:
         """The look of the next daemon."""
-        if self.accountant._ledger is not None:
-            self.accountant._ledger.close()
+        self.end()
         self.accountant = Accountant(self.homes, self.health)
         return await self.look()
 
+    def end(self) -> None:
+        """What the end of a process does."""
+        if self.accountant._ledger is not None:
+            self.accountant._ledger.close()
+
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> Iterator[Bench]:
     """A bench."""
-    return Bench(tmp_path)
+    made = Bench(tmp_path)
+    yield made
+    made.end()
 
 
 @pytest.mark.asyncio

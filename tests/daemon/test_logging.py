@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabricd.daemon.logging import Log, Sink, for_people, line_for_people, open_log
+from fabricd.daemon.rotating import RotatingFile
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
@@ -30,8 +31,11 @@ def as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Log:
-    return open_log("info", tmp_path / "logs" / "a.log")
+def log(tmp_path: Path) -> Iterator[Log]:
+    opened = open_log("info", tmp_path / "logs" / "a.log")
+    yield opened
+    assert isinstance(opened.sink, RotatingFile)
+    opened.sink.close()
 
 
 def events(folder: Path) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from fabricd.store import checkpoints
 from fabricd.store.durable import Loaded
 from fabricd.store.homes import Homes
 from fabricd.store.sessions import OpenLog
+from tests.cancelling import descriptors
 from tests.daemon.recording import Recording
 from tests.harness import prose_line, trace_line
 
@@ -208,8 +209,7 @@ async def test_cancelling_a_pass_at_any_await_loses_and_doubles_nothing(
             await bench.check()
     await bench.tailer.read_all()
     await bench.check()
-    open_files = [os.readlink(f"/proc/self/fd/{fd}") for fd in _descriptors()]
-    assert not [name for name in open_files if name.endswith(".jsonl")]
+    assert not [name for name in descriptors() if name.startswith(str(bench.homes.sessions))]
 
 
 async def test_a_checkpoint_never_sees_half_of_a_commit(
@@ -264,9 +264,3 @@ async def test_what_cannot_be_read_is_visible_until_it_can(
     await bench.tailer.read_all()
     assert bench.telemetry.names() == ["health_degraded", "health_recovered"]
     await bench.check()
-
-
-def _descriptors() -> list[str]:
-    if not os.path.isdir("/proc/self/fd"):
-        return []
-    return [fd for fd in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{fd}")]

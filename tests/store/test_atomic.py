@@ -18,6 +18,7 @@ from fabricd.store.atomic import private_directory, remove_leftovers, write_atom
 
 OLD, NEW = b"old bytes", b"new bytes, and more of them"
 CALLS = ["open", "fdopen", "fsync", "replace", "close"]
+_CLOSE = os.close
 
 
 class Killed(BaseException):
@@ -42,6 +43,8 @@ class Saboteur:
             self.struck = True
             if self._late:
                 self._held.append(call(*args, **more))
+            elif call is _CLOSE:
+                self._held.append(args[0])
             raise self._error
 
         return watched

@@ -31,6 +31,7 @@ def test_a_log_is_private_and_named_by_its_start(tmp_path: Path) -> None:
     assert made.path.stat().st_mode & 0o777 == 0o600
     for folder in (made.path.parent, made.path.parent.parent):
         assert folder.stat().st_mode & 0o777 == 0o700
+    made.close()
 
 
 def test_logs_of_more_than_a_month_go(tmp_path: Path) -> None:
@@ -63,6 +64,7 @@ def test_a_run_that_fills_everything_is_logged_no_more(
     with pytest.raises(LogIsFull):
         made.append(b"12345678\n")
     assert made.path.read_bytes() == b"12345678\n"
+    made.close()
 
 
 def test_links_are_neither_written_through_nor_deleted(tmp_path: Path) -> None:
@@ -119,6 +121,7 @@ def test_what_cannot_be_written_whole_is_taken_back(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert made.path.read_bytes() == b""
+    made.close()
 
 
 def test_our_directories_are_closed_and_those_above_stay(tmp_path: Path) -> None:

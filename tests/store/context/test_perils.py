@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from hashlib import sha256
@@ -21,6 +22,12 @@ def died_over(folder: Path, digest: bytes) -> None:
     os.waitpid(child, 0)
 
 
+def is_dreaded(folder: Path) -> bool:
+    """Whether the next process fears a text."""
+    with contextlib.closing(Perils(folder)) as perils:
+        return perils.is_dreaded(ONE)
+
+
 def test_a_text_is_dreaded_once_three_processes_died_over_it(tmp_path: Path) -> None:
     for expected in (False, False, True, True):
         died_over(tmp_path, ONE)
@@ -36,7 +43,7 @@ def test_what_is_raised_while_parsing_is_no_death(tmp_path: Path) -> None:
         with pytest.raises(KeyError), perils.holding(ONE):
             raise KeyError
         perils.close()
-    assert not Perils(tmp_path).is_dreaded(ONE)
+    assert not is_dreaded(tmp_path)
 
 
 def test_fear_is_forgotten_on_request(tmp_path: Path) -> None:
@@ -46,7 +53,7 @@ def test_fear_is_forgotten_on_request(tmp_path: Path) -> None:
     assert perils.is_dreaded(ONE)
     perils.forget()
     perils.close()
-    assert not Perils(tmp_path).is_dreaded(ONE)
+    assert not is_dreaded(tmp_path)
 
 
 def test_files_are_private_and_damage_is_no_authority(tmp_path: Path) -> None:
@@ -56,4 +63,4 @@ def test_files_are_private_and_damage_is_no_authority(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     (tmp_path / "perils.json").write_bytes(b"\xff{")
     (tmp_path / "in-hand").write_bytes(b"short")
-    assert not Perils(tmp_path).is_dreaded(ONE)
+    assert not is_dreaded(tmp_path)
