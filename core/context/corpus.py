@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
-from fabricd.core.context.model import Analysed
+from fabricd.core.context.model import Analysed, Mentions, Signal, Span, Unit
 
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -29,6 +30,46 @@ class FileFacts(NamedTuple):
     language: str
     units: int
     first_unit: int
+
+
+class UnitFacts(Struct, frozen=True, array_like=True):
+    """What is kept of a unit, each member as in `Analysed`."""
+
+    unit: Unit
+    tokens: tuple[int, int, int]
+    mentions: Mentions = Mentions()
+    digest: bytes = b""
+    sketch: bytes = b""
+
+
+class Units(Protocol):
+    """The units of a file, in order."""
+
+    def __getitem__(self, number: int, /) -> UnitFacts:
+        """The unit of a number."""
+        ...
+
+    def __iter__(self) -> Iterator[UnitFacts]:
+        """All of them."""
+        ...
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+
+class Indexed(NamedTuple):
+    """What is kept of a live file's content; its terms are told by `Corpus.hits`.
+
+    Attributes:
+        lines: how many lines the text has.
+        units: one is made when it is asked for: of most files one or two are.
+    """
+
+    lines: int
+    spans: Sequence[Span]
+    signals: Sequence[Signal]
+    units: Units
 
 
 class Changes(NamedTuple):
@@ -75,14 +116,27 @@ class Corpus(Protocol):
         """
         ...
 
-    def analysed(self, file: int) -> Analysed:
-        """All that is kept of a live file's blob. `parsed.terms` is empty: `hits` tells those."""
+    def indexed(self, file: int) -> Indexed:
+        """What is kept of a live file's content."""
         ...
 
     def prepare(self, files: Iterable[int]) -> None:
-        """Say that `analysed` will be asked for these: together they are read sooner."""
+        """Say that `indexed` will be asked for these: together they are read sooner."""
         ...
 
     def changes(self) -> Changes:
         """Git's history of this root."""
         ...
+
+
+def units_of(analysed: Analysed) -> list[UnitFacts]:
+    """What is kept of each unit."""
+    parsed = analysed.parsed
+    columns = (
+        parsed.units,
+        analysed.tokens,
+        parsed.mentions,
+        parsed.digests,
+        parsed.sketches,
+    )
+    return [UnitFacts(*row) for row in zip(*columns, strict=True)]

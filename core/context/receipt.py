@@ -216,9 +216,17 @@ def _ordered(value: object) -> object:
             raise NotAReceipt("a number is too large for a receipt")
         return value
     if isinstance(value, Struct):
-        return {name: _ordered(getattr(value, own)) for own, name in _members(type(value))}
+        return {
+            name: found if type(found := getattr(value, own)) is str else _ordered(found)
+            for own, name in _members(type(value))
+        }
     if is_object(value):
-        return {name: _ordered(value[name]) for name in _collated(tuple(value))}
+        return {
+            name: found
+            if type(found := value[name]) is int and -_LARGEST <= found <= _LARGEST
+            else _ordered(found)
+            for name in _collated(tuple(value))
+        }
     if isinstance(value, tuple):
         return [_ordered(item) for item in cast("tuple[object, ...]", value)]
     raise NotAReceipt("a receipt holds texts, integers, lists and objects")

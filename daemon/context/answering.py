@@ -7,19 +7,20 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from fabricd.core.context.analysing import unit_tokens
 from fabricd.core.context.asking import Refused, Tokenizer
 from fabricd.core.context.chain import Delivery
+from fabricd.core.context.corpus import UnitFacts
 from fabricd.core.context.counting import counter
 from fabricd.core.context.guard.guarding import clean
-from fabricd.core.context.model import Analysed
 from fabricd.core.context.offered import Offered, packed_offers
 from fabricd.core.context.ranking.ranked import Candidate
 from fabricd.core.context.receipt import Receipt
 from fabricd.core.context.rendering.composing import Asked, Composed, compose
 from fabricd.core.context.rendering.drafting import Draft
-from fabricd.core.context.rendering.sources import Source, Wanted
+from fabricd.core.context.rendering.sources import Known, Source, Wanted
 from fabricd.core.context.selecting.offering import Offer
 from fabricd.daemon.context.receipting import (
     Census,
@@ -97,7 +98,7 @@ class _Answering:
         self._recount = _counter("cl100k").plain if question.tokenizer == "cl100k" else None
         self._sources = self._all_sources(choice)
         self._wanted = [self._want(one, at[one.file]) for one in choice.candidates]
-        places = tuple(map(self._place, choice.candidates))
+        places = tuple(self._place(one, self._sources[at[one.file]]) for one in choice.candidates)
         skipped = {**snapshot.skipped, "ignored": sum(snapshot.ignored.values())}
         self._units = len(self._corpus.file_of)
         reasons = {"noMatch": choice.no_match, "rank": choice.rank, "unstable": choice.unstable}
@@ -146,27 +147,28 @@ class _Answering:
         return [self._source(file, named.get(file, set())) for file in choice.files]
 
     def _source(self, file: int, units: Set[int]) -> Source:
-        found = self._corpus.analysed(file)
+        found = self._corpus.indexed(file)
         facts = self._corpus.files[file]
-        tokens = found.tokens
+        known: Known = found.units
         if self._recount is not None:
             inside = {unit - facts.first_unit for unit in units}
-            tokens = self._recounted(found, self._texts.lines(file), inside)
-        return Source(shown_path(facts.path), found.parsed.units, tokens, found.signals)
+            known = self._recounted(found.units, self._texts.lines(file), inside)
+        return Source(shown_path(facts.path), known, found.signals)
 
     def _recounted(
-        self, found: Analysed, lines: Sequence[str], units: Set[int]
-    ) -> tuple[tuple[int, int, int], ...]:
+        self, units: Known, lines: Sequence[str], wanted: Set[int]
+    ) -> dict[int, UnitFacts]:
         """The index counts by one vocabulary; by another, what may be shown is counted now."""
         assert self._recount is not None
-        wanted = set(units)
-        for unit in units:
-            while (unit := found.parsed.units[unit].parent) >= 0:
-                wanted.add(unit)
-        return tuple(
-            unit_tokens(lines, unit, self._recount) if number in wanted else (0, 0, 0)
-            for number, unit in enumerate(found.parsed.units)
-        )
+        shown = set(wanted)
+        for number in wanted:
+            while (number := units[number].unit.parent) >= 0:
+                shown.add(number)
+        recount = self._recount
+        return {
+            number: structs.replace(one, tokens=unit_tokens(lines, one.unit, recount))
+            for number, one in ((number, units[number]) for number in sorted(shown))
+        }
 
     def _want(self, candidate: Candidate, source: int) -> Wanted:
         first = self._corpus.files[candidate.file].first_unit
@@ -174,26 +176,25 @@ class _Answering:
         if candidate.same_as >= 0:
             file = int(self._corpus.file_of[candidate.same_as])
             facts = self._corpus.files[file]
-            unit = self._corpus.analysed(file).parsed.units[candidate.same_as - facts.first_unit]
-            same = (shown_path(facts.path), unit.lines)
+            one = self._corpus.indexed(file).units[candidate.same_as - facts.first_unit]
+            same = (shown_path(facts.path), one.unit.lines)
         return Wanted(source, candidate.unit - first, candidate.relevance, same)
 
-    def _place(self, candidate: Candidate) -> Place:
-        facts = self._corpus.files[candidate.file]
-        found = self._corpus.analysed(candidate.file)
+    def _place(self, candidate: Candidate, source: Source) -> Place:
+        first = self._corpus.files[candidate.file].first_unit
         return Place(
-            shown_path(facts.path),
-            found.parsed.units[candidate.unit - facts.first_unit],
+            source.path,
+            source.units[candidate.unit - first].unit,
             candidate.file,
             features_of(candidate.features, candidate.relevance),
             "duplicate" if candidate.same_as >= 0 else "budget",
-            found.signals,
+            source.signals,
         )
 
     def _offered(self, composed: Composed) -> Offered:
         def place(offer: Offer) -> tuple[str, int, int]:
             source = self._sources[offer.file]
-            return (source.path, *source.units[offer.unit].lines)
+            return (source.path, *source.units[offer.unit].unit.lines)
 
         places = tuple(map(place, composed.offers))
         return Offered(composed.offers, composed.headers, places, composed.fixed)

@@ -123,10 +123,10 @@ class Lookups:
         meant: list[Subject] = []
         for file, facts in enumerate(corpus.files):
             if _may_hold(corpus, file, what):
-                for number, unit in enumerate(corpus.analysed(file).parsed.units):
-                    if _is_meant(shown_path(facts.path), unit, what):
+                for number, one in enumerate(corpus.indexed(file).units):
+                    if _is_meant(shown_path(facts.path), one.unit, what):
                         found = units.get(facts.first_unit + number)
-                        meant.append(_subject(shown_path(facts.path), unit, found))
+                        meant.append(_subject(shown_path(facts.path), one.unit, found))
         if not meant:
             raise Refused("unknown", f"no indexed path or symbol of this tree is {what!r:.200}")
         by_name = not any(_is_at(one.unit.path, what) for one in meant)

@@ -112,7 +112,7 @@ class _Naming:
     def _nothing(self, file: int, first: int, last: int) -> str:
         """Why there is nothing in these lines: units cover every line that is not blank."""
         path = shown_path(self._corpus.files[file].path)
-        there = self._corpus.analysed(file).parsed.lines
+        there = self._corpus.indexed(file).lines
         if not there:
             return f"{path} is empty"
         if first > there:
@@ -197,7 +197,8 @@ class _Naming:
 
     def _units(self, file: int) -> Iterable[tuple[int, Unit]]:
         facts = self._corpus.files[file]
-        return enumerate(self._corpus.analysed(file).parsed.units, facts.first_unit)
+        units = [one.unit for one in self._corpus.indexed(file).units]
+        return enumerate(units, facts.first_unit)
 
     def _path(self, unit: int) -> str:
         return self._corpus.files[int(self._corpus.file_of[unit])].path
@@ -205,4 +206,4 @@ class _Naming:
     def _unit(self, unit: int) -> Unit:
         file = int(self._corpus.file_of[unit])
         first = self._corpus.files[file].first_unit
-        return self._corpus.analysed(file).parsed.units[unit - first]
+        return self._corpus.indexed(file).units[unit - first].unit

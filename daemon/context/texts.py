@@ -41,7 +41,7 @@ class Texts:
         for path, reread in found.items():
             assert reread.data is not None
             # The bytes are those that were analysed, so what the guard found in them holds.
-            spans = self._corpus.analysed(paths[path]).spans
+            spans = self._corpus.indexed(paths[path]).spans
             self._lines[paths[path]] = lines_of(replaced(text_of(reread.data), spans))
             self._sources[paths[path]] = reread.sha256
 

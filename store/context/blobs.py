@@ -6,29 +6,22 @@ Blobs belong to no root: roots, worktrees and branches share them.
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import zstandard
 
 from fabricd.core.context.model import Analysed
+from fabricd.store.context.contents import packed
 from fabricd.store.context.failures import IndexDamaged, check_of
 from fabricd.store.context.postings import Entries, Gathering, Terms, entries_of
 
 LENGTH = np.dtype("<u4")
 NAME = np.dtype("<u8")
 
-_DECODER = msgspec.msgpack.Decoder(Analysed)
-_ENCODER = msgspec.msgpack.Encoder()
 _LEVEL = 3
-# Decoded, a blob takes about so many times the bytes of its message.
-_GROWTH = 4
-_CACHE = 8 * 1024 * 1024
-_LARGEST = 64 * 1024 * 1024
 
 
 class Blob(NamedTuple):
@@ -73,7 +66,7 @@ class Taken:
     def take(self, sha: bytes, language: str, analysed: Analysed) -> Fresh:
         """Make a blob of an analysis."""
         entries = entries_of(analysed.parsed.terms, self._terms)
-        data = self._compressor.compress(_ENCODER.encode(_without_terms(analysed)))
+        data = self._compressor.compress(packed(analysed))
         return Fresh(sha, language, _names(analysed), data, entries)
 
     def enter(self, connection: sqlite3.Connection, fresh: Sequence[Fresh]) -> list[Blob]:
@@ -167,77 +160,3 @@ def name_hash(name: str) -> bytes:
 
 def _names(analysed: Analysed) -> bytes:
     return b"".join([name_hash(unit.name) for unit in analysed.parsed.units])
-
-
-def _without_terms(analysed: Analysed) -> Analysed:
-    parsed = msgspec.structs.replace(analysed.parsed, terms=())
-    return msgspec.structs.replace(analysed, parsed=parsed)
-
-
-class Cache:
-    """Analyses that were asked for last, within a number of bytes."""
-
-    def __init__(self, limit: int = _CACHE) -> None:
-        self._kept: OrderedDict[int, tuple[Analysed, int]] = OrderedDict()
-        self._limit = limit
-        self._bytes = 0
-        # To make one takes half as long as to use it.
-        self._decompressor = zstandard.ZstdDecompressor()
-
-    def get(self, blob: int) -> Analysed | None:
-        """What is kept of a blob, if it was asked for lately."""
-        found = self._kept.get(blob)
-        if found is None:
-            return None
-        self._kept.move_to_end(blob)
-        return found[0]
-
-    def analysed(self, connection: sqlite3.Connection, blob: int) -> Analysed:
-        """What is kept of a blob, without its terms.
-
-        Raises:
-            IndexDamaged: it is not as it was written.
-            sqlite3.Error.
-        """
-        if (found := self.get(blob)) is not None:
-            return found
-        query = "SELECT data FROM analysed WHERE blob = ?"
-        row = connection.execute(query, (blob,)).fetchone()
-        if row is None:
-            raise IndexDamaged("the context index is damaged: a blob is missing")
-        return self._keep(blob, row[0])
-
-    def prepare(self, connection: sqlite3.Connection, wanted: Iterable[int]) -> None:
-        """Keep blobs that will be asked for; what is missing is told by `analysed`.
-
-        Raises:
-            IndexDamaged, sqlite3.Error.
-        """
-        numbers = ",".join(str(blob) for blob in sorted(wanted) if self.get(blob) is None)
-        query = f"SELECT blob, data FROM analysed WHERE blob IN ({numbers})"
-        for blob, data in connection.execute(query) if numbers else ():
-            self._keep(blob, data)
-
-    def _keep(self, blob: int, data: object) -> Analysed:
-        analysed, size = _decoded(data, self._decompressor)
-        self._kept[blob] = (analysed, size)
-        self._bytes += size
-        while self._bytes > self._limit and len(self._kept) > 1:
-            _, (_, freed) = self._kept.popitem(last=False)
-            self._bytes -= freed
-        return analysed
-
-    def clear(self) -> None:
-        """Keep nothing."""
-        self._kept.clear()
-        self._bytes = 0
-
-
-def _decoded(data: object, decompressor: zstandard.ZstdDecompressor) -> tuple[Analysed, int]:
-    try:
-        if not isinstance(data, bytes):
-            raise ValueError
-        plain = decompressor.decompress(data, max_output_size=_LARGEST)
-        return _DECODER.decode(plain), len(plain) * _GROWTH
-    except (zstandard.ZstdError, msgspec.MsgspecError, ValueError, MemoryError) as error:
-        raise IndexDamaged("the context index is damaged: a blob is not as written") from error

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabricd.core.context.corpus import Changes, FileFacts, Hits, Ints
-from fabricd.core.context.model import Analysed
+from fabricd.core.context.corpus import Changes, FileFacts, Hits, Indexed, Ints
 from fabricd.store.context import blobs
-from fabricd.store.context.blobs import LENGTH, NAME, Blob, Cache, name_hash
+from fabricd.store.context.blobs import LENGTH, NAME, Blob, name_hash
 from fabricd.store.context.commits import NO_HISTORY, WIDEST, History
+from fabricd.store.context.contents import Cache
 from fabricd.store.context.database import Database
 from fabricd.store.context.failures import Outdated
 from fabricd.store.context.occurrences import Occurrences, Placed, Where, where_of
@@ -134,18 +134,18 @@ class StoredCorpus:
         """Of names the units whose simple name it is, exactly; without names that none has."""
         return self._table.names.units(list(filter(None, names)))
 
-    def analysed(self, file: int) -> Analysed:
-        """All that is kept of a live file's blob, without its terms."""
+    def indexed(self, file: int) -> Indexed:
+        """What is kept of a live file's content."""
         self._keep_up()
         blob = self._table.files[file].blob
         found = self._cache.get(blob)
         if found is None:
             with self._database.reading() as connection:
-                found = self._cache.analysed(connection, blob)
+                found = self._cache.read(connection, blob)
         return found
 
     def prepare(self, files: Iterable[int]) -> None:
-        """Read what `analysed` will be asked for."""
+        """Read what `indexed` will be asked for."""
         self._keep_up()
         with self._database.reading() as connection:
             self._cache.prepare(connection, {self._table.files[file].blob for file in files})

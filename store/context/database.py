@@ -21,7 +21,7 @@ from fabricd.store.atomic import private_directory
 from fabricd.store.context.failures import IndexDamaged, IndexFailed, meaning
 from fabricd.store.durable import shown
 
-SCHEMA = 2
+SCHEMA = 3
 
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

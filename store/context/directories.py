@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from fabricd.core.steps import Steps
-from fabricd.store.context.reading import is_young
+from fabricd.store.context.reading import is_young, top_of
 
 _UNREADABLE = -1
 _LARGEST_RULES = 64 * 1024 * 1024
@@ -131,25 +131,25 @@ def walk(
 
 def are_same(root: str, directories: dict[str, Directory]) -> bool:
     """Whether all directories have the entries they had. Stamps are brought up to date."""
-    lstat = os.lstat
-    prefix = root + "/"
-    for place, known in directories.items():
-        try:
-            found = lstat(prefix + place)
-        except OSError:
-            return False
-        mark = known.mark
-        if (
-            mark[3]
-            or found.st_mtime_ns != mark[0]
-            or found.st_ctime_ns != mark[1]
-            or found.st_ino != mark[2]
-        ):
-            now = entries_of(prefix + place)
-            if now is None or now[1].entries != known.entries:
+    look = os.stat
+    with top_of(root) as top:
+        for place, known in directories.items():
+            try:
+                found = look(place or ".", dir_fd=top, follow_symlinks=False)
+            except OSError:
                 return False
-            directories[place] = now[1]
-    return True
+            mark = known.mark
+            if (
+                mark[3]
+                or found.st_mtime_ns != mark[0]
+                or found.st_ctime_ns != mark[1]
+                or found.st_ino != mark[2]
+            ):
+                now = entries_of(f"{root}/{place}")
+                if now is None or now[1].entries != known.entries:
+                    return False
+                directories[place] = now[1]
+        return True
 
 
 class Rules:

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from fabricd.core.steps import Steps
 from fabricd.store.context import keeping, roots
-from fabricd.store.context.blobs import Cache
+from fabricd.store.context.contents import Cache
 from fabricd.store.context.database import Database
 from fabricd.store.context.failures import IndexDamaged, IndexFailed
 from fabricd.store.context.git import Place, Places

@@ -30,6 +30,7 @@ from fabricd.store.context.reading import (
     is_text,
     read_file,
     stamp_below,
+    top_of,
 )
 from fabricd.store.context.roots import NO_FAILURE, Failure, Root, Row
 
@@ -134,28 +135,29 @@ class Refreshing:
         """
         root = self._root
         rows, doubted = root.rows, root.doubted
-        prefix = f"{self._place.root}/"
-        root.private = _inodes(prefix, listing.forbidden)
         stale: list[tuple[str, int]] = []
         self._present = present = {*listing.nested, *listing.files}
-        lstat = os.lstat
-        for begin in range(0, len(listing.files), _STAMPS):
-            if begin:
-                yield
-            for path in listing.files[begin : begin + _STAMPS]:
-                try:
-                    found = lstat(prefix + path)
-                except OSError:
-                    present.discard(path)
-                    continue
-                row = rows.get(path)
-                if (
-                    row is None
-                    or row[2] != (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-                    or row[3]
-                    or path in doubted
-                ):
-                    stale.append((path, found.st_size if stat.S_ISREG(found.st_mode) else 0))
+        look = os.stat
+        with top_of(self._place.root) as top:
+            root.private = _inodes(top, listing.forbidden)
+            for begin in range(0, len(listing.files), _STAMPS):
+                if begin:
+                    yield
+                for path in listing.files[begin : begin + _STAMPS]:
+                    try:
+                        found = look(path, dir_fd=top, follow_symlinks=False)
+                    except OSError:
+                        present.discard(path)
+                        continue
+                    row = rows.get(path)
+                    if (
+                        row is None
+                        or row[2]
+                        != (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+                        or row[3]
+                        or path in doubted
+                    ):
+                        stale.append((path, found.st_size if stat.S_ISREG(found.st_mode) else 0))
         for path in listing.nested:
             if rows.get(path) != _NESTED:
                 self._batch.rows[path] = _NESTED
@@ -331,12 +333,12 @@ class Refreshing:
             connection.execute(query, (*values, self._root.id))
 
 
-def _inodes(prefix: str, paths: Sequence[str]) -> frozenset[int]:
+def _inodes(top: int, paths: Sequence[str]) -> frozenset[int]:
     """The inodes of files, whatever other names they have."""
     found: set[int] = set()
     for path in paths:
         with suppress(OSError):
-            found.add(os.lstat(prefix + path).st_ino)
+            found.add(os.stat(path, dir_fd=top, follow_symlinks=False).st_ino)
     return frozenset(found)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
-from fabricd.store.context.blobs import Cache
+from fabricd.store.context.contents import Cache
 from fabricd.store.context.corpus import StoredCorpus, table_of
 from fabricd.store.context.database import Database
 from fabricd.store.context.git import Place

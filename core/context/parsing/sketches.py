@@ -72,9 +72,10 @@ def _hashes(words: set[str]) -> dict[str, int]:
     """32 bits of each word, the same in every process; those of others are in it as well."""
     if len(_HASHES) >= _REMEMBERED:
         _HASHES.clear()
-    # Few words of a file stand in none that was read lately.
-    for word in words.difference(_HASHES):
-        if len(word) <= _LONG:
+    # Few words of a file stand in none that was read lately. (`difference` would go through all of
+    # what is remembered each time.)
+    for word in words:
+        if word not in _HASHES and len(word) <= _LONG:
             _HASHES[word] = _hash(word)
     return _HASHES
 

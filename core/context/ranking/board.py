@@ -11,7 +11,7 @@ from fabricd.core.context.ranking.past import by_subject, recent, together
 from fabricd.core.context.ranking.tree import Tree
 from fabricd.core.context.ranking.wanted import Wanted
 from fabricd.core.context.ranking.weights import MILLION, Weights
-from fabricd.core.context.ranking.wording import Reals, Scores, worded
+from fabricd.core.context.ranking.wording import Counts, Reals, Scores, sizes_of, worded
 
 # How many of the best units tell which files are the best.
 _LEADING = 40
@@ -34,7 +34,8 @@ class Board:
         self._wants = wants
         self._weights = weights
         self._file_of = corpus.file_of
-        self.total: Scores = np.zeros(len(corpus.file_of), np.int64)
+        self._sizes = sizes_of(corpus, weights.spread)
+        self.total: Scores = np.zeros(len(corpus.file_of))
         self.parts: dict[str, Scores] = {}
         by_path, by_line = placed(corpus, tree, wants, weights)
         self.kept = self._kept(by_path)
@@ -50,10 +51,9 @@ class Board:
 
     def best_of_files(self, scores: Scores) -> Scores:
         """Of each file the best of its units; 0 of one without units."""
-        found = np.zeros(len(self._corpus.files), np.int64)
+        found = np.zeros(len(self._corpus.files))
         if len(scores):
-            starts = np.flatnonzero(np.diff(self._file_of, prepend=-1))
-            found[self._file_of[starts]] = np.maximum.reduceat(scores, starts)
+            found[self._sizes.filled] = np.maximum.reduceat(scores, self._sizes.firsts)
         return found
 
     def features(self, unit: int) -> dict[str, int]:
@@ -77,7 +77,7 @@ class Board:
         words = worded(self._corpus, self._tree, self._wants.terms, self._weights)
         named = self._corpus.lengths[:, 0] > 0
         plain = np.where(named, words.units, shared(words.units, self._weights.unnamed))
-        left = shared(plain, self.kept[self._file_of])
+        left = shared(plain, self._of_each(self.kept))
         scale = MILLION / max(1, int(left.max()))
         self._add("text", shared(left, scale))
         # A file in which everything matches must not drown what tells its units apart.
@@ -87,7 +87,7 @@ class Board:
         wants = self._wants
         by_name = named_units(self._corpus, wants.symbols, wants.only, self._weights)
         for name, units in (("symbol", by_name), ("place", by_line)):
-            scores = np.zeros(len(self.total), np.int64)
+            scores = np.zeros(len(self.total))
             for unit, worth in units.items():
                 scores[unit] = round(worth * float(self.kept[self._file_of[unit]]))
             self._add(name, scores)
@@ -99,7 +99,7 @@ class Board:
     def _scoped(self) -> Scores:
         """How much of what a file's name says stands in the query's scope."""
         scope = self._wants.scope
-        scores = np.zeros(len(self._tree.subjects), np.int64)
+        scores = np.zeros(len(self._tree.subjects))
         if scope:
             for file, terms in enumerate(self._tree.subjects):
                 if terms & scope:
@@ -120,8 +120,8 @@ class Board:
 
     def _add_referred(self, text: Scores) -> None:
         corpus, weights = self._corpus, self._weights
-        kept = self.kept[self._file_of]
-        in_test = self._tree.is_test[self._file_of]
+        kept = self._of_each(self.kept)
+        in_test = self._tree.is_test.take(self._file_of)
         callers = best(self.total, weights.callers)
         called = referred(corpus, self.total, callers, weights.called, weights.shared)
         testing = np.where(in_test, text, 0)
@@ -134,24 +134,26 @@ class Board:
     def _near(self) -> Scores:
         """What units have of those before and behind them in their file."""
         is_same = self._file_of[1:] == self._file_of[:-1]
-        scores = np.zeros(len(self.total), np.int64)
+        scores = np.zeros(len(self.total))
         scores[1:] += np.where(is_same, self.total[:-1], 0)
         scores[:-1] += np.where(is_same, self.total[1:], 0)
         return shared(scores, self._weights.near)
 
-    def _add_files(self, name: str, scores: Scores, factors: Reals | float) -> None:
+    def _of_each(self, files: Reals) -> Reals:
+        """For each unit what its file has: three times as fast as to look it up."""
+        return np.repeat(files, self._sizes.in_files)
+
+    def _add_files(self, name: str, scores: Scores | Counts, factors: Reals | float) -> None:
         if scores.any():
-            self._add(name, shared(scores, factors)[self._file_of])
+            self._add(name, self._of_each(shared(scores, factors)))
 
     def _add(self, name: str, scores: Scores) -> None:
         if scores.any():
             self.parts[name] = scores
-            self.total = self.total + scores
+            self.total += scores
 
 
-def shared(scores: Scores, factor: Reals | float) -> Scores:
+def shared(scores: Scores | Counts, factor: Reals | float) -> Scores:
     """Scores times a factor, whole again."""
-    scaled = scores * factor
-    np.rint(scaled, out=scaled)
-    found: Scores = scaled.astype(np.int64)
-    return found
+    scaled: Scores = np.multiply(scores, factor, dtype=np.float64)
+    return np.rint(scaled, out=scaled)

@@ -10,16 +10,28 @@ from fabricd.core.context.corpus import Corpus
 from fabricd.core.context.ranking.wording import Scores
 
 
+# Among so many scores one is looked at to tell which can be among the best.
+_EVERY = 16
+
+
 def best(scores: Scores, count: int) -> list[int]:
     """The indices of the highest scores above 0, the highest first, then by index."""
-    taken = np.flatnonzero(scores > 0)
+    # What `count` of some scores reach, as many of all scores reach: less is not among the best.
+    floor = _reached(scores[::_EVERY], count)
+    taken = np.flatnonzero(scores >= floor if floor > 0 else scores > 0)
     if len(taken) > 4 * count:
         # Of few the order is cheap; of many only the best are put in order.
         some = scores[taken]
-        floor = np.partition(some, len(some) - count)[len(some) - count]
-        taken = taken[some >= floor]
+        taken = taken[some >= _reached(some, count)]
     order = np.lexsort((taken, -scores[taken]))[:count]
-    return [int(index) for index in taken[order]]
+    found: list[int] = taken[order].tolist()
+    return found
+
+
+def _reached(scores: Scores, count: int) -> float:
+    """What `count` of the scores reach at least; 0 where they are fewer."""
+    others = len(scores) - count
+    return float(np.partition(scores, others)[others]) if others >= 0 else 0.0
 
 
 def referred(
@@ -30,14 +42,19 @@ def referred(
     A name that several define is shared among them; those of the caller's own file are meant
     before others.
     """
-    found = np.zeros(len(scores), np.int64)
+    found, file_of = np.zeros(len(scores)), corpus.file_of
     for caller in callers:
-        file = int(corpus.file_of[caller])
-        mentions = corpus.analysed(file).parsed.mentions[caller - corpus.files[file].first_unit]
+        file = int(file_of[caller])
+        mentions = corpus.indexed(file).units[caller - corpus.files[file].first_unit].mentions
         for units in corpus.defining((*mentions.calls, *mentions.names)).values():
-            if len(units) > 1:
-                own = units[corpus.file_of[units] == file]
-                units = own if len(own) else units
+            if len(units) == 1:
+                # Most names are one unit's, and arrays are slow for a single number.
+                unit, worth = int(units[0]), round(int(scores[caller]) * share)
+                if unit != caller and worth > found[unit]:
+                    found[unit] = worth
+                continue
+            own = units[file_of[units] == file]
+            units = own if len(own) else units
             if len(units) <= most:
                 worth = round(int(scores[caller]) * share / len(units))
                 others = units[units != caller]

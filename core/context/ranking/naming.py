@@ -22,7 +22,7 @@ _FEW_FILES = 2
 def unit_at(corpus: Corpus, unit: int) -> Unit:
     """A unit itself."""
     file = int(corpus.file_of[unit])
-    return corpus.analysed(file).parsed.units[unit - corpus.files[file].first_unit]
+    return corpus.indexed(file).units[unit - corpus.files[file].first_unit].unit
 
 
 def named_units(
@@ -61,7 +61,7 @@ def placed(
     corpus: Corpus, tree: Tree, wants: Wanted, weights: Weights
 ) -> tuple[Scores, dict[int, int]]:
     """What each file has because the query names it, and what the units at its lines have."""
-    files = np.zeros(len(corpus.files), np.int64)
+    files = np.zeros(len(corpus.files))
     units: dict[int, int] = {}
     told = [(place, tree.meant(place.path)) for place in wants.places]
     told += [(place, tree.called(place.path)) for place in wants.names]
@@ -78,7 +78,7 @@ def placed(
 def _at_line(corpus: Corpus, file: int, line: int) -> int | None:
     """The unit at a line; of a blank one between units the next."""
     first = corpus.files[file].first_unit
-    for number, unit in enumerate(corpus.analysed(file).parsed.units):
-        if line <= unit.lines[1]:
+    for number, one in enumerate(corpus.indexed(file).units):
+        if line <= one.unit.lines[1]:
             return first + number
     return None

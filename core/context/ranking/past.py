@@ -13,7 +13,7 @@ import numpy as np
 from fabricd.core.context.corpus import Changes
 from fabricd.core.context.ranking.wanted import Term
 from fabricd.core.context.ranking.weights import MILLION
-from fabricd.core.context.ranking.wording import Scores, rarity
+from fabricd.core.context.ranking.wording import Counts, rarity
 from fabricd.core.context.terms import query_terms
 
 _Commits: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
@@ -51,7 +51,7 @@ def _past(changes: Changes) -> _Past:
     return _past_of(tuple(changes.subjects))
 
 
-def by_subject(changes: Changes, terms: Iterable[Term], files: int, most: int) -> Scores:
+def by_subject(changes: Changes, terms: Iterable[Term], files: int, most: int) -> Counts:
     """Files that commits of a subject like the query touched; the best has a million.
 
     The `most` like it count. A commit's worth is shared by the root of the number of its files.
@@ -76,7 +76,7 @@ def by_subject(changes: Changes, terms: Iterable[Term], files: int, most: int) -
     return _scaled(scores)
 
 
-def together(changes: Changes, leaders: Sequence[int], files: int) -> Scores:
+def together(changes: Changes, leaders: Sequence[int], files: int) -> Counts:
     """Files that changed in the same commits as `leaders`; the best has a million."""
     past = _past(changes)
     common = Counter(number for leader in leaders for number in past.by_file.get(leader, ()))
@@ -87,7 +87,7 @@ def together(changes: Changes, leaders: Sequence[int], files: int) -> Scores:
     return _scaled(scores)
 
 
-def recent(changes: Changes, files: int, half: int) -> Scores:
+def recent(changes: Changes, files: int, half: int) -> Counts:
     """Files by how many commits ago they last changed: half of a million after `half`."""
     scores = np.zeros(files, np.int64)
     for file, age in changes.age.items():
@@ -95,6 +95,6 @@ def recent(changes: Changes, files: int, half: int) -> Scores:
     return scores
 
 
-def _scaled(scores: Scores) -> Scores:
+def _scaled(scores: Counts) -> Counts:
     most = int(scores.max()) if len(scores) else 0
     return scores * MILLION // most if most else scores

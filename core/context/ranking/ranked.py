@@ -80,12 +80,13 @@ class _Ranking:
         self._weights = weights
         self._total = board.total
         if (is_within := _within(corpus, paths)) is not None:
-            self._total = np.where(is_within[corpus.file_of], board.total, 0)
+            self._total = np.where(is_within[corpus.file_of], board.total, 0.0)
         # A certificate adds up relevance times tokens, and is told in numbers that every reader of
         # JSON takes for the same: the fourth power of this is at most a thousand millions.
         top = int(self._total.max())
         if top > _TOP:
-            self._total = np.where(self._total > 0, np.maximum(self._total * _TOP // top, 1), 0)
+            exact = self._total.astype(np.int64) * _TOP // top
+            self._total = np.where(self._total > 0, np.maximum(exact, 1), 0).astype(np.float64)
 
     def ranked(self) -> Ranked:
         total = self._total
@@ -121,12 +122,10 @@ class _Ranking:
     def _told_apart(self, ranked: list[Candidate]) -> tuple[Candidate, ...]:
         """Of nearly the same units only the first keeps all its relevance; none is left out."""
         corpus, left = self._corpus, self._weights.similar
-        inside = [
-            (corpus.analysed(one.file).parsed, one.unit - corpus.files[one.file].first_unit)
-            for one in ranked
-        ]
-        same = first_alike([parsed.digests[number] for parsed, number in inside])
-        near = nearly_alike([_hashes(parsed.sketches[number]) for parsed, number in inside])
+        inside = {file: corpus.indexed(file).units for file in {one.file for one in ranked}}
+        units = [inside[one.file][one.unit - corpus.files[one.file].first_unit] for one in ranked]
+        same = first_alike([unit.digest for unit in units])
+        near = nearly_alike([_hashes(unit.sketch) for unit in units])
         found: list[Candidate] = []
         for index, one in enumerate(ranked):
             if same[index] >= 0:

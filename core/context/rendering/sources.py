@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from fabricd.core.context.corpus import UnitFacts
 from fabricd.core.context.counting import Counter
 from fabricd.core.context.model import Lines, Signal, Unit
 from fabricd.core.context.parsing.skeletons import skeleton_text
@@ -25,16 +26,19 @@ from fabricd.core.context.selecting.offering import Offer
 _WORDS = 1 << 13
 
 
-class Source(NamedTuple):
-    """A file as it is indexed.
+class Known(Protocol):
+    """What is known of a file's units, by their number."""
 
-    Attributes:
-        tokens: for each unit (full, skeleton, opening), as in `Analysed`.
-    """
+    def __getitem__(self, number: int, /) -> UnitFacts:
+        """One that may be shown."""
+        ...
+
+
+class Source(NamedTuple):
+    """A file as it is indexed."""
 
     path: str
-    units: Sequence[Unit]
-    tokens: Sequence[tuple[int, int, int]]
+    units: Known
     signals: Sequence[Signal] = ()
 
 
@@ -62,7 +66,7 @@ def piece_of(
     same_as: tuple[str, Lines] | None = None,
 ) -> Piece:
     """A unit as it is shown, as item 1; its header alone where the file's `lines` are not given."""
-    one = source.units[unit]
+    one = source.units[unit].unit
     start, end = one.opening if shown == "opening" else one.lines
     return Piece(
         source.path,
@@ -165,12 +169,13 @@ class _Pricing:
 
     def offer(self, wanted: Wanted) -> Offer:
         source = self._sources[wanted.file]
-        unit = source.units[wanted.unit]
-        full, skeleton, _ = source.tokens[wanted.unit]
+        known = source.units[wanted.unit]
+        unit = known.unit
+        full, skeleton, opening = known.tokens
         title = self._title(unit)
         reference = self._place(wanted.file) + title + self._behind
         relevance = wanted.relevance
-        opening = self._opening(source, wanted.unit)
+        opening = self._opening(source, wanted.unit, opening)
         if wanted.same_as is not None:
             reference += self._count(same(wanted.same_as))
             return Offer(wanted.file, wanted.unit, relevance, unit.parent, opening, reference)
@@ -191,10 +196,11 @@ class _Pricing:
     def head(self, file: int, unit: int) -> Offer:
         """A unit that can be opened at most."""
         source = self._sources[file]
-        return Offer(file, unit, 0, source.units[unit].parent, self._opening(source, unit))
+        known = source.units[unit]
+        opening = self._opening(source, unit, known.tokens[2])
+        return Offer(file, unit, 0, known.unit.parent, opening)
 
-    def _opening(self, source: Source, unit: int) -> int:
-        opening = source.tokens[unit][2]
+    def _opening(self, source: Source, unit: int, opening: int) -> int:
         if opening:
             opening += self._count(text_of(piece_of(source, unit, "opening")))
         return opening

@@ -136,7 +136,7 @@ def test_damage_that_shows_while_it_is_asked(tmp_path: Path, tree: Path) -> None
         with pytest.raises(IndexDamaged):
             snapshot.corpus().hits("alpha")
         with pytest.raises(IndexDamaged):
-            snapshot.corpus().analysed(0)
+            snapshot.corpus().indexed(0)
         after = finish(store.refresh(str(tree)))
         assert picture(after) == _fresh(tmp_path, tree)
         assert len(store.notices) == 1

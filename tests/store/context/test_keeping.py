@@ -157,9 +157,9 @@ def test_a_pruned_blob_is_forgotten_in_memory_too(
     monkeypatch.setattr("fabricd.store.context.keeping.time.time", lambda: now)
     with Store.open(tmp_path / "state", ANALYSER) as store:
         (root / "a.txt").write_text("alpha")
-        finish(store.refresh(str(root))).corpus().analysed(0)
+        finish(store.refresh(str(root))).corpus().indexed(0)
         (root / "b.txt").write_text("beta\n\nbeta")
-        finish(store.refresh(str(root))).corpus().analysed(1)
+        finish(store.refresh(str(root))).corpus().indexed(1)
         (root / "b.txt").unlink()
         finish(store.refresh(str(root)))
         for days in (40, 80, 120):
@@ -167,5 +167,5 @@ def test_a_pruned_blob_is_forgotten_in_memory_too(
             finish(store.refresh(str(root)))
         (root / "b.txt").write_text("gamma")
         corpus = finish(store.refresh(str(root))).corpus()
-        assert [len(corpus.analysed(file).parsed.units) for file in (0, 1)] == [1, 1]
+        assert [len(corpus.indexed(file).units) for file in (0, 1)] == [1, 1]
         assert corpus.hits("gamma").units.tolist() == [1]

@@ -56,7 +56,7 @@ def test_tells_units_by_path_and_line(state: Path, tree: Path) -> None:
         defined = corpus.defining(("beta", "Beta", "", "beta"))
         assert {name: units.tolist() for name, units in defined.items()} == {"beta": [2]}
         assert corpus.lengths.tolist() == [[1, 0, 0, 2], [1, 0, 0, 3], [1, 0, 0, 1]]
-        assert corpus.analysed(0).parsed.terms == ()
+        assert [one.unit.name for one in corpus.indexed(0).units] == ["alpha", "alpha"]
         assert corpus.changes().subjects == [("Begin with alpha", (0, 1))]
 
 

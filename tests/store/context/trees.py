@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from fabricd.core.context.corpus import Changes
+from fabricd.core.context.corpus import Changes, UnitFacts
 from fabricd.core.context.model import Analysed, Mentions, Parsed, Skip, Unit
 from fabricd.store.context.refreshing import Analyser
 from fabricd.store.context.snapshot import Snapshot
@@ -99,7 +99,7 @@ class Picture(NamedTuple):
     lengths: list[list[int]]
     words: dict[str, tuple[list[int], list[list[int]]]]
     names: dict[str, list[int]]
-    analysed: list[Analysed]
+    indexed: list[tuple[int, list[UnitFacts]]]
     changes: Changes
     skipped: dict[str, int]
     ignored: dict[str, int]
@@ -123,7 +123,10 @@ def picture(snapshot: Snapshot, words: Iterable[str] = WORDS) -> Picture:
             if len(hit.units)
         },
         {word: units.tolist() for word, units in corpus.defining(words).items()},
-        [corpus.analysed(number) for number in range(len(corpus.files))],
+        [
+            (found.lines, list(found.units))
+            for found in map(corpus.indexed, range(len(corpus.files)))
+        ],
         corpus.changes(),
         snapshot.skipped,
         snapshot.ignored,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from fabricd.core.context.analysing import analyse
-from fabricd.core.context.corpus import Changes, FileFacts, Hits, Ints
+from fabricd.core.context.corpus import Changes, FileFacts, Hits, Indexed, Ints, units_of
 from fabricd.core.context.languages import language_of
 from fabricd.core.context.model import FIELDS, Analysed, Guarded
 from fabricd.core.context.ranking.ranked import Ranked, rank
@@ -65,8 +65,9 @@ class MemoryCorpus:
         known = self._names
         return {name: np.array(known[name], np.int32) for name in names if name in known}
 
-    def analysed(self, file: int) -> Analysed:
-        return self._analysed[file]
+    def indexed(self, file: int) -> Indexed:
+        one = self._analysed[file]
+        return Indexed(one.parsed.lines, one.spans, one.signals, units_of(one))
 
     def prepare(self, files: Iterable[int]) -> None:
         """Everything is in memory."""

@@ -7,6 +7,7 @@ from hashlib import sha256
 from random import Random
 from typing import NamedTuple
 
+from fabricd.core.context.corpus import UnitFacts
 from fabricd.core.context.counting import Counter
 from fabricd.core.context.model import Signal, Unit
 from fabricd.core.context.parsing.skeletons import skeleton_text
@@ -56,8 +57,8 @@ def files(seed: int, counter: Counter) -> Files:
             else:
                 units.append(_function(rng, lines, "function", "", -1))
         signals = [Signal("rule", rng.randint(1, len(lines)))] if rng.random() < 0.3 else []
-        tokens = [_tokens(lines, unit, counter) for unit in units]
-        made.sources.append(Source(path, units, tokens, signals))
+        known = [UnitFacts(unit, _tokens(lines, unit, counter)) for unit in units]
+        made.sources.append(Source(path, known, signals))
         made.lines.append(lines)
         for unit in range(len(units)):
             if rng.random() < 0.8:

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from fabricd.core.context.asking import Refused, Tokenizer
+from fabricd.core.context.corpus import UnitFacts
 from fabricd.core.context.counting import counter
 from fabricd.core.context.model import Unit
 from fabricd.core.context.rendering.composing import Asked, Composed, compose
@@ -77,20 +78,23 @@ def _is_whole(answer: Composed, made: Files) -> None:
         lines = made.lines[at[piece.path]]
         if piece.shown != "skeleton":
             assert list(piece.lines) == lines[piece.start - 1 : piece.end]
-        unit = _unit(made.sources[at[piece.path]], piece)
+        units = _units(made.sources[at[piece.path]])
+        lines_shown = (piece.start, piece.end)
+        unit = next((unit for unit in units if unit.lines == lines_shown), None)
         if unit is not None and unit.parent >= 0:
-            _is_opened(made.sources[at[piece.path]].units[unit.parent], piece, shown)
+            _is_opened(units[unit.parent], piece, shown)
     for chosen in answer.draft.items:
         wanted = made.wanted[chosen.wanted]
         source = made.sources[wanted.file]
-        assert (source.path, source.units[wanted.unit].lines) == (
+        assert (source.path, source.units[wanted.unit].unit.lines) == (
             chosen.piece.path,
             (chosen.piece.start, chosen.piece.end),
         )
 
 
-def _unit(source: Source, piece: Piece) -> Unit | None:
-    return next((unit for unit in source.units if unit.lines == (piece.start, piece.end)), None)
+def _units(source: Source) -> list[Unit]:
+    assert isinstance(source.units, list)
+    return [one.unit for one in source.units]
 
 
 def _is_opened(head: Unit, member: Piece, shown: list[Piece]) -> None:
@@ -128,7 +132,7 @@ def test_nothing_is_cut_where_the_smallest_item_does_not_fit() -> None:
     lines = ["word " * 400, "end"]
     unit = Unit("function", "long name " * 50, "", (1, 2))
     tokens = (_O200K("".join(f"{line}\n" for line in lines)), 0, 0)
-    made = Files([Source("a.py", [unit], [tokens])], [lines], [Wanted(0, 0, 1000)])
+    made = Files([Source("a.py", [UnitFacts(unit, tokens)])], [lines], [Wanted(0, 0, 1000)])
     with pytest.raises(Refused) as refused:
         _composed(made, 110)
     assert refused.value.reason == "budget-too-small"
@@ -140,9 +144,8 @@ def test_nothing_is_cut_where_the_smallest_item_does_not_fit() -> None:
 def test_counts_of_the_index_that_say_too_little_are_made_good() -> None:
     lines = [f"line {number} of it" for number in range(60)]
     units = [Unit("function", f"f{at}", "", (at + 1, at + 6)) for at in range(0, 60, 6)]
-    tokens = [(20, 0, 0) for _ in units]
     wanted = [Wanted(0, at, 1000) for at in range(len(units))]
-    made = Files([Source("a.py", units, tokens)], [lines], wanted)
+    made = Files([Source("a.py", [UnitFacts(unit, (20, 0, 0)) for unit in units])], [lines], wanted)
     answer = _composed(made, 300)
     _is_within(answer, 300, "o200k")
     assert answer.draft.counts.full
@@ -152,7 +155,7 @@ def test_a_skeleton_that_cannot_be_counted_is_not_given() -> None:
     lines = ["def f():", "    … 5 lines", *["    work(and_more=True, until='done')"] * 60]
     unit = Unit("function", "f", "", (1, 62), skeleton=((1, 2),))
     tokens = (_O200K("".join(f"{line}\n" for line in lines)), 30, 0)
-    made = Files([Source("a.py", [unit], [tokens])], [lines], [Wanted(0, 0, 1000)])
+    made = Files([Source("a.py", [UnitFacts(unit, tokens)])], [lines], [Wanted(0, 0, 1000)])
     shown = [chosen.piece.shown for chosen in _composed(made, 200).draft.items]
     assert shown == ["reference"]
 
@@ -171,7 +174,7 @@ def test_duplicates_are_referred_to_alone() -> None:
     lines = ["def f():", "    return 1"] * 2
     units = [Unit("function", "f", "", (1, 2)), Unit("function", "f", "", (3, 4))]
     made = Files(
-        [Source("a.py", units, [(9, 0, 0), (9, 0, 0)])],
+        [Source("a.py", [UnitFacts(unit, (9, 0, 0)) for unit in units])],
         [lines],
         [Wanted(0, 0, 1000), Wanted(0, 1, 900, ("a.py", (1, 2)))],
     )

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabricd.core.context.asking import Tokenizer
+from fabricd.core.context.corpus import UnitFacts
 from fabricd.core.context.counting import counter
 from fabricd.core.context.model import Kind, Unit
 from fabricd.core.context.rendering.pieces import renumbered
@@ -33,7 +34,7 @@ def _sources(draw: st.DrawFn) -> Source:
         kind, draw(_NAMES), draw(_NAMES), lines, skeleton=((lines[0], lines[0]),), part=part
     )
     path = "/".join(draw(st.lists(_NAMES.filter(bool), min_size=1, max_size=3)))
-    return Source(path, [unit], [(1000, 500, 0)])
+    return Source(path, [UnitFacts(unit, (1000, 500, 0))])
 
 
 @pytest.mark.parametrize("tokenizer", ["o200k", "cl100k"])
