@@ -9,7 +9,6 @@ import numpy as np
 from fabricd.core.context.corpus import Corpus
 from fabricd.core.context.ranking.wording import Scores
 
-
 # Among so many scores one is looked at to tell which can be among the best.
 _EVERY = 16
 
