@@ -100,6 +100,7 @@ class _Composing:
         self._offers = offers_of(sources, wanted, asked.counter)
         self._headers = [header_tokens(asked.counter, source.path) for source in sources]
         self._best = best_of_files(self._offers)
+        self._trusting = True
         counts = Counts(len(wanted), len(wanted), len(wanted), asked.units)
         # Numbers up to 999 are one token each: those of the answer take no more.
         self._end = count(trailer_line(self._trailer(_LONGEST_ID, asked.budget, counts)))
@@ -119,8 +120,13 @@ class _Composing:
                 self._forget_skeletons({self._offers[index].file for index in found.offers})
                 continue
             over = draft.plain + self._end - limit
-            if over <= 0 and (done := self._settled(draft, receipt_of(draft))) is not None:
-                return done
+            if over <= 0:
+                if (done := self._settled(draft, receipt_of(draft))) is not None:
+                    return done
+                if self._trusting:
+                    # It may be the index that counted otherwise: from here on all is counted.
+                    self._trusting = False
+                    continue
             # Counts of the index said less than the text does: once more with that taken off.
             room -= max(over, 1)
 
@@ -157,6 +163,7 @@ class _Composing:
             self._lines_of,
             asked.counter,
             asked.units,
+            self._trusting,
         )
 
     def _settled(self, draft: Draft, receipt: Callable[[int], str]) -> Composed | None:
@@ -171,7 +178,7 @@ class _Composing:
         asked = self._asked
         told = asked.counter.told
         longest = asked.budget // 20 if asked.budget >= 1000 else _LONGEST_TRAILER
-        found: list[tuple[bool, int, int, str, str]] = []
+        found: list[tuple[bool, int, int, str, str, int]] = []
         least = told(draft.plain + self._end - _SPREAD)
         for used in range(least, min(asked.budget, told(draft.plain + self._end)) + 1):
             name = receipt(used)
@@ -179,15 +186,16 @@ class _Composing:
             tokens = asked.counter.plain(line)
             spare = used - told(draft.plain + tokens)
             if spare >= 0:
-                found.append((told(tokens) > longest, spare, used, name, line))
+                found.append((told(tokens) > longest, spare, used, name, line, tokens))
             if found and found[-1][:2] == (False, 0):
                 break
         if not found:
             return None
-        _, _, used, name, line = min(found)
+        _, _, used, name, line, tokens = min(found)
         text = draft.body + line
         # The parts add up to the whole; the budget is law all the same.
-        if asked.counter(text) > used:
+        plain = asked.counter.plain(text)
+        if told(plain) > used or (self._trusting and plain != draft.plain + tokens):
             return None
         offers, headers = tuple(self._offers), tuple(self._headers)
         return Composed(text, used, name, draft, offers, headers, self._fixed)

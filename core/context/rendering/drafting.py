@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
@@ -16,6 +17,8 @@ from fabricd.core.context.selecting.offering import FULL, REFERENCE, SKELETON, O
 
 LinesOf: TypeAlias = Callable[[int], Sequence[str]]
 
+# A line before which a token ends where a header stands there: `\s*[\r\n]+` would reach on.
+_BEGUN = re.compile(r"[ \t]*\S")
 _SHOWN: dict[int, Shown] = {REFERENCE: "reference", SKELETON: "skeleton", FULL: "full"}
 
 
@@ -61,8 +64,12 @@ def drafted(
     lines_of: LinesOf,
     counter: Counter,
     units: int,
+    trusting: bool = True,
 ) -> Draft:
     """Write what was chosen, of `units` in all, and count it.
+
+    Args:
+        trusting: take the index's word for the lines of a unit, and count its header alone.
 
     Raises:
         Uncountable: skeletons cannot be given.
@@ -73,13 +80,17 @@ def drafted(
     plain = 0
     at = 0
     for text, piece in parts_of([piece for _, piece in placed]):
-        count = counter.plain(text)
+        if piece is None:
+            count = counter.plain(text)
+        else:
+            index = placed[at][0]
+            known = _known(sources, offers[index], piece) if trusting else 0
+            count = counter.plain(_header(text) if known else text) + known
+            if piece.n:
+                items.append(Chosen(index, piece, counter.told(count)))
+            at += 1
         plain += count
         texts.append(text)
-        if piece is not None:
-            if piece.n:
-                items.append(Chosen(placed[at][0], piece, counter.told(count)))
-            at += 1
     levels = selection.levels
     counts = Counts(
         levels.count(FULL), levels.count(SKELETON), levels.count(REFERENCE), units - len(items)
@@ -87,6 +98,17 @@ def drafted(
     body = "".join(texts)
     digest = sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
     return Draft(body, digest, plain, tuple(items), counts, selection.certificate)
+
+
+def _known(sources: Sequence[Source], offer: Offer, piece: Piece) -> int:
+    """The tokens of a piece's lines by the index, where they add up with its header's; else 0."""
+    if piece.shown != "full" or not _BEGUN.match(piece.lines[0]):
+        return 0
+    return sources[offer.file].units[offer.unit].tokens[0]
+
+
+def _header(text: str) -> str:
+    return text[: text.index("\n") + 1]
 
 
 def _placed(
