@@ -45,10 +45,10 @@ types: .venv/dev.stamp
 contracts: .venv/dev.stamp
 	@$(BIN)/lint-imports
 
-# One worker more than cores: many tests wait for a process.
+# Two workers more than cores, six at most: many tests wait for a process.
 unit: .venv/dev.stamp
 	$(BIN)/python -m pytest -q --dist loadfile \
-	  -n $$($(BIN)/python -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+	  -n $$($(BIN)/python -c 'import os; print(min(6, (os.cpu_count() or 1) + 2))')
 
 package: .venv/dev.stamp
 	$(BIN)/python tests/package_check.py

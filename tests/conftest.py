@@ -1,4 +1,4 @@
-"""What holds for every test: bounded examples, and nothing of its files left open."""
+"""What holds for every test: bounded examples, and nothing left open in a directory of its own."""
 
 from __future__ import annotations
 

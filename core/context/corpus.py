@@ -43,7 +43,7 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 
 
 class Units(Protocol):
-    """The units of a file, in order."""
+    """The units of a file, in order. What is raised where a corpus is asked is raised here too."""
 
     def __getitem__(self, number: int, /) -> UnitFacts:
         """The unit of a number."""
@@ -51,10 +51,6 @@ class Units(Protocol):
 
     def __iter__(self) -> Iterator[UnitFacts]:
         """All of them."""
-        ...
-
-    def __len__(self) -> int:
-        """How many there are."""
         ...
 
 

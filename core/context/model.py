@@ -139,7 +139,7 @@ class Guarded(Struct, frozen=True, array_like=True):
 
 
 class Analysed(Struct, frozen=True, array_like=True):
-    """All that is kept of a blob: of guarded text alone.
+    """All that is known of a file's content: of guarded text alone.
 
     Attributes:
         tokens: for each unit (full, skeleton, opening) in o200k tokens of its lines as shown; 0

@@ -53,43 +53,51 @@ def packed(analysed: Analysed) -> bytes:
 class _Units:
     """The units of a file, each read when it is asked for first."""
 
-    def __init__(self, messages: list[bytes], grown: Callable[[int], None]) -> None:
+    def __init__(self, messages: list[bytes], entry: _Entry) -> None:
         self._units: list[bytes | UnitFacts] = [*messages]
-        self._grown = grown
+        self._entry = entry
 
     def __getitem__(self, number: int, /) -> UnitFacts:
         found = self._units[number]
         if isinstance(found, bytes):
-            self._grown(_GROWTH * len(found))
-            found = self._units[number] = _read(_UNIT, found)
+            message = found
+            found = self._units[number] = self._entry.unit(message)
+            self._entry.grow(_GROWTH * len(message))
         return found
 
     def __iter__(self) -> Iterator[UnitFacts]:
         return map(self.__getitem__, range(len(self._units)))
 
-    def __len__(self) -> int:
-        return len(self._units)
-
 
 class _Entry:
     """A file in the cache, and about how many bytes it takes."""
 
-    def __init__(self, size: int, total: Callable[[int], None]) -> None:
+    def __init__(self, cache: Cache, size: int) -> None:
+        self._cache = cache
         self.size = size
-        self.total = total
         self.indexed: Indexed | None = None
 
     def grow(self, more: int) -> None:
         """Whoever was let go grows no more."""
         if self.indexed is not None:
             self.size += more
-            self.total(more)
+            self._cache.grow(more)
+
+    def unit(self, message: bytes) -> UnitFacts:
+        """A unit from its message. It may be read long after its file was."""
+        try:
+            return _read(_UNIT, message)
+        except IndexDamaged as damage:
+            self._cache.damaged(str(damage))
+            raise
 
 
 class Cache:
     """The contents that were asked for last, within a number of bytes."""
 
-    def __init__(self, limit: int = _CACHE) -> None:
+    def __init__(self, damaged: Callable[[str], None], limit: int = _CACHE) -> None:
+        """`damaged` is told of damage that is found when nobody asks the index."""
+        self.damaged = damaged
         self._kept: OrderedDict[int, _Entry] = OrderedDict()
         self._limit = limit
         self._bytes = 0
@@ -133,27 +141,29 @@ class Cache:
     def clear(self) -> None:
         """Keep nothing."""
         while self._kept:
-            self._let_go()
+            self._let_go(self._kept.popitem()[1])
 
     def _keep(self, blob: int, data: object) -> Indexed:
         plain = self._plain(data)
         stored: _Stored = _read(_FILE, plain)
-        entry = _Entry(_ENTRY + len(plain) + _UNREAD * len(stored.units), self._grown)
-        units = _Units(stored.units, entry.grow)
-        entry.indexed = Indexed(stored.lines, stored.spans, stored.signals, units)
+        entry = _Entry(self, _ENTRY + len(plain) + _UNREAD * len(stored.units))
+        units = _Units(stored.units, entry)
+        indexed = entry.indexed = Indexed(stored.lines, stored.spans, stored.signals, units)
+        if (former := self._kept.pop(blob, None)) is not None:
+            self._let_go(former)
         self._kept[blob] = entry
-        self._grown(entry.size)
-        return entry.indexed
+        self.grow(entry.size)
+        return indexed
 
-    def _grown(self, more: int) -> None:
+    def grow(self, more: int) -> None:
+        """So many bytes more are kept; the oldest contents make room for them."""
         self._bytes += more
         while self._bytes > self._limit and len(self._kept) > 1:
-            self._let_go()
+            self._let_go(self._kept.popitem(last=False)[1])
 
-    def _let_go(self) -> None:
-        _, oldest = self._kept.popitem(last=False)
-        self._bytes -= oldest.size
-        oldest.indexed = None
+    def _let_go(self, entry: _Entry) -> None:
+        self._bytes -= entry.size
+        entry.indexed = None
 
     def _plain(self, data: object) -> bytes:
         try:

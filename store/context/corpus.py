@@ -82,8 +82,8 @@ def table_of(live: Sequence[tuple[str, Blob]]) -> Table:
 class StoredCorpus:
     """A `Corpus` out of the index.
 
-    Its methods raise IndexDamaged, Outdated or IndexFailed. After the first two the caller
-    refreshes and asks anew.
+    Its methods raise IndexDamaged, Outdated or IndexFailed, and so do the units of what `indexed`
+    gives. After the first two the caller refreshes and asks anew.
     """
 
     def __init__(
@@ -129,6 +129,10 @@ class StoredCorpus:
         self._keep_up()
         with self._database.reading() as connection:
             return self._occurrences.hits(connection, term)
+
+    def forget_hits(self) -> None:
+        """Let go of what is remembered of terms; it is read again when it is asked for."""
+        self._occurrences.forget()
 
     def defining(self, names: Iterable[str]) -> dict[str, Ints]:
         """Of names the units whose simple name it is, exactly; without names that none has."""

@@ -157,8 +157,12 @@ class Database:
         if isinstance(error, sqlite3.OperationalError) and _is_full(self.path):
             return IndexFailed(_FULL)
         if isinstance(told, IndexDamaged):
-            self.damage = str(told)
+            self.found_damaged(str(told))
         return told
+
+    def found_damaged(self, damage: str) -> None:
+        """Remember damage that somebody came upon: the next refresh makes the index anew."""
+        self.damage = damage
 
     def rebuild(self) -> None:
         """Set the damaged file aside, one of them at most, and begin a new one.

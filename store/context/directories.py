@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from fabricd.core.steps import Steps
-from fabricd.store.context.reading import is_young, top_of
+from fabricd.store.context.reading import is_young, looking_below, require_plenty
 
 _UNREADABLE = -1
 _LARGEST_RULES = 64 * 1024 * 1024
@@ -62,7 +62,11 @@ class Entry(NamedTuple):
 
 
 def entries_of(directory: str) -> tuple[list[Entry], Directory] | None:
-    """The entries of a directory, unsorted, none if it may not be read; None where it is none."""
+    """The entries of a directory, unsorted, none if it may not be read; None where it is none.
+
+    Raises:
+        IndexFailed: for want of descriptors or memory nobody knows.
+    """
     now = time.time_ns()
     try:
         found = os.lstat(directory)
@@ -75,7 +79,8 @@ def entries_of(directory: str) -> tuple[list[Entry], Directory] | None:
             entries = [Entry(entry.name, _kind(entry)) for entry in listing]
     except PermissionError:
         return [], Directory(_mark(found, now), _UNREADABLE)
-    except OSError:
+    except OSError as error:
+        require_plenty(error)
         return None
     return entries, Directory(_mark(found, now), hash(frozenset(entries)))
 
@@ -130,12 +135,19 @@ def walk(
 
 
 def are_same(root: str, directories: dict[str, Directory]) -> bool:
-    """Whether all directories have the entries they had. Stamps are brought up to date."""
-    look = os.stat
-    with top_of(root) as top:
+    """Whether all directories have the entries they had. Stamps are brought up to date.
+
+    A tree without any was not there: whether it is now, a listing tells.
+
+    Raises:
+        IndexFailed: for want of descriptors or memory nobody knows.
+    """
+    if not directories:
+        return False
+    with looking_below(root) as look:
         for place, known in directories.items():
             try:
-                found = look(place or ".", dir_fd=top, follow_symlinks=False)
+                found = look(place or ".")
             except OSError:
                 return False
             mark = known.mark

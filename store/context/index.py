@@ -56,7 +56,7 @@ class Store:
         self._roots: OrderedDict[str, Root] = OrderedDict()
         # How many refreshes each root is in.
         self._busy = Counter[str]()
-        self._cache = Cache()
+        self._cache = Cache(database.found_damaged)
         self._epoch = Epoch(0, 0)
 
     @classmethod
@@ -188,6 +188,7 @@ class Store:
 
     def close(self) -> None:
         """Close it and release the lock; more than once is allowed."""
+        self._cache.clear()
         self._database.close()
         lock, self._lock = self._lock, None
         if lock is not None:
@@ -211,6 +212,10 @@ class Store:
                 root = roots.load(connection, os.fsencode(path), path)
             self._roots[path] = root
         self._roots.move_to_end(path)
+        for other in self._roots.values():
+            if other is not root and other.corpus is not None:
+                # One tree's hits may take what all may.
+                other.corpus.forget_hits()
         idle = [known for known in self._roots if not self._busy[known]]
         for known in idle[: max(0, len(self._roots) - _ROOTS)]:
             del self._roots[known]

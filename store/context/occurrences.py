@@ -109,6 +109,11 @@ class Occurrences:
         """Follow blobs to other segments. The live units are what they were."""
         self._where, self._segments, self._carried = where, Segments(where.begins), None
 
+    def forget(self) -> None:
+        """Remember no hits."""
+        self._known.clear()
+        self._bytes, self._carried = 0, None
+
     def hits(self, connection: sqlite3.Connection, term: str) -> Hits:
         """Where a term occurs.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from fabricd.core.context.model import Skip
+from fabricd.store.context.failures import IndexFailed
 
 LARGEST = 1024 * 1024
 LONGEST_LINE = 2000
@@ -22,7 +25,8 @@ _FILE = _FLAGS | os.O_NONBLOCK
 _DIRECTORY = _FLAGS | os.O_DIRECTORY
 # To look at what is below it takes no leave to list it.
 _TOP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-_NOWHERE = -1
+# Of what there is too little just now: nothing follows for the file.
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class Stamp(NamedTuple):
@@ -71,20 +75,31 @@ def is_young(mtime: int, ctime: int, now: int) -> bool:
 
 
 @contextmanager
-def top_of(root: str) -> Generator[int]:
-    """A tree's root as the `dir_fd` of looks at what is below, a third faster than by whole paths.
+def looking_below(root: str) -> Generator[Callable[[str], os.stat_result], None, None]:
+    """An `lstat` by paths below a root: a third faster than by whole paths, where it can be opened.
 
-    Where there is no root, nothing is found below.
+    Raises:
+        OSError: by what is given, as `lstat` does.
     """
     try:
         top = os.open(root, _TOP)
     except OSError:
-        top = _NOWHERE
+        yield lambda path: os.lstat(f"{root}/{path}")
+        return
     try:
-        yield top
+        yield partial(os.stat, dir_fd=top, follow_symlinks=False)
     finally:
-        if top != _NOWHERE:
-            os.close(top)
+        os.close(top)
+
+
+def require_plenty(error: OSError) -> None:
+    """An error of the machine must not be taken for one of the file.
+
+    Raises:
+        IndexFailed: there are no descriptors or no memory left.
+    """
+    if error.errno in _SCARCE:
+        raise IndexFailed(f"the tree cannot be read now: {error.strerror}") from error
 
 
 def stamp_below(root: str, path: str) -> Read | None:
@@ -101,13 +116,17 @@ def read_file(root: str, path: str) -> Read | None:
     """Read a file; None where there is none (any more).
 
     Nothing on the way down may be a link: what looks like a part of the tree could lie outside.
+
+    Raises:
+        IndexFailed: for want of descriptors or memory nobody knows.
     """
     now = time.time_ns()
     try:
         descriptor = open_below(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError:
+    except OSError as error:
+        require_plenty(error)
         return _unopened(root, path, now)
     try:
         found = os.fstat(descriptor)

@@ -28,9 +28,9 @@ from fabricd.store.context.reading import (
     is_forbidden,
     is_presentable,
     is_text,
+    looking_below,
     read_file,
     stamp_below,
-    top_of,
 )
 from fabricd.store.context.roots import NO_FAILURE, Failure, Root, Row
 
@@ -137,15 +137,14 @@ class Refreshing:
         rows, doubted = root.rows, root.doubted
         stale: list[tuple[str, int]] = []
         self._present = present = {*listing.nested, *listing.files}
-        look = os.stat
-        with top_of(self._place.root) as top:
-            root.private = _inodes(top, listing.forbidden)
+        with looking_below(self._place.root) as look:
+            root.private = _inodes(look, listing.forbidden)
             for begin in range(0, len(listing.files), _STAMPS):
                 if begin:
                     yield
                 for path in listing.files[begin : begin + _STAMPS]:
                     try:
-                        found = look(path, dir_fd=top, follow_symlinks=False)
+                        found = look(path)
                     except OSError:
                         present.discard(path)
                         continue
@@ -333,12 +332,12 @@ class Refreshing:
             connection.execute(query, (*values, self._root.id))
 
 
-def _inodes(top: int, paths: Sequence[str]) -> frozenset[int]:
+def _inodes(look: Callable[[str], os.stat_result], paths: Sequence[str]) -> frozenset[int]:
     """The inodes of files, whatever other names they have."""
     found: set[int] = set()
     for path in paths:
         with suppress(OSError):
-            found.add(os.stat(path, dir_fd=top, follow_symlinks=False).st_ino)
+            found.add(look(path).st_ino)
     return frozenset(found)
 
 

@@ -28,9 +28,9 @@ def best(scores: Scores, count: int) -> list[int]:
 
 
 def _reached(scores: Scores, count: int) -> float:
-    """What `count` of the scores reach at least; 0 where they are fewer."""
+    """What `count` of the scores reach at least; 0 where they are fewer, or none is asked for."""
     others = len(scores) - count
-    return float(np.partition(scores, others)[others]) if others >= 0 else 0.0
+    return float(np.partition(scores, others)[others]) if 0 < count <= len(scores) else 0.0
 
 
 def referred(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
+import msgspec
 import pytest
+import zstandard
 
 from fabricd.core.steps import finish
 from fabricd.store.context.failures import IndexDamaged, IndexFailed
@@ -140,6 +145,67 @@ def test_damage_that_shows_while_it_is_asked(tmp_path: Path, tree: Path) -> None
         after = finish(store.refresh(str(tree)))
         assert picture(after) == _fresh(tmp_path, tree)
         assert len(store.notices) == 1
+
+
+def test_a_damaged_unit_that_is_read_late_is_made_anew(tmp_path: Path, tree: Path) -> None:
+    with Store.open(tmp_path / "state", ANALYSER) as store:
+        snapshot = finish(store.refresh(str(tree)))
+        store._cache.clear()
+        with store._database.transaction() as connection:
+            rows = connection.execute("SELECT blob, data FROM analysed").fetchall()
+            harmed = [(_with_bad_units(data), blob) for blob, data in rows]
+            connection.executemany("UPDATE analysed SET data = ? WHERE blob = ?", harmed)
+        # The file itself is sound.
+        units = snapshot.corpus().indexed(0).units
+        for _ in range(2):
+            with pytest.raises(IndexDamaged):
+                _ = units[0]
+        after = finish(store.refresh(str(tree)))
+        assert picture(after) == _fresh(tmp_path, tree)
+        assert len(store.notices) == 1
+
+
+def _with_bad_units(data: bytes) -> bytes:
+    stored = msgspec.msgpack.decode(zstandard.decompress(data))
+    stored[-1] = [b"\xff" for _ in stored[-1]]
+    return zstandard.ZstdCompressor(write_checksum=True).compress(msgspec.msgpack.encode(stored))
+
+
+@pytest.mark.parametrize("git", [False, True])
+def test_without_descriptors_nothing_is_taken_for_gone(
+    tmp_path: Path, tree: Path, git: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else all is read anew for a while, and nothing goes by stamps.
+    monkeypatch.setattr("fabricd.store.context.reading.RACY_NS", 0)
+    if not git:
+        shutil.rmtree(tree / ".git")
+    with Store.open(tmp_path / "state", ANALYSER) as store:
+        finish(store.refresh(str(tree)))
+        before = finish(store.refresh(str(tree)))
+        known = picture(before)
+        with _no_descriptors(), contextlib.suppress(IndexFailed):
+            found = finish(store.refresh(str(tree)))
+            assert (picture(found).files, found.generation) == (known.files, before.generation)
+        (tree / "new.py").write_text("later\n")
+        after = finish(store.refresh(str(tree)))
+        assert after.refreshed == 1
+        assert len(after.corpus().files) == len(known.files) + 1
+
+
+@contextlib.contextmanager
+def _no_descriptors() -> Generator[None, None, None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = [os.open(os.devnull, os.O_RDONLY)]
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (held[0] + 40, before[1]))
+        with contextlib.suppress(OSError):
+            while True:
+                held.append(os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        for descriptor in held:
+            os.close(descriptor)
 
 
 def test_another_version_begins_anew(

@@ -60,6 +60,21 @@ def test_tells_units_by_path_and_line(state: Path, tree: Path) -> None:
         assert corpus.changes().subjects == [("Begin with alpha", (0, 1))]
 
 
+def test_hits_are_remembered_of_the_tree_that_was_asked_last(
+    state: Path, tree: Path, tmp_path: Path
+) -> None:
+    other = make_repository(tmp_path / "other")
+    write(other, "a.py", "alpha alpha\n")
+    with Store.open(state, ANALYSER) as store:
+        corpora = [_refreshed(store, root).corpus() for root in (tree, other)]
+        told = [corpus.hits("alpha").units.tolist() for corpus in corpora]
+        for root in (tree, other):
+            _refreshed(store, root)
+            kept = [list(corpus._occurrences._known) for corpus in corpora]
+            assert sorted(kept) == [[], ["alpha"]] and kept[root == other]
+            assert [corpus.hits("alpha").units.tolist() for corpus in corpora] == told
+
+
 def test_any_path_inside_names_the_tree(state: Path, tree: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tree)
