@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from fabricd.core.context.asking import Tokenizer
 from fabricd.core.context.explaining import RELEVANCE
@@ -28,7 +28,7 @@ MOST_LEFT = 200
 _UNUSED = 2**53 - 1
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """A candidate as the receipt tells it: its path guarded, as its unit is.
 
     Attributes:

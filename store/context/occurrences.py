@@ -196,4 +196,5 @@ def _ordered(units: Ints, counts: Bytes) -> Hits:
     if not (units[1:] > units[:-1]).all():
         order = np.argsort(units, kind="stable")
         units, counts = units[order], counts[order]
-    return Hits(units, counts)
+    # Field by field, as they are asked for: twice as fast to go through.
+    return Hits(units, np.asfortranarray(counts))

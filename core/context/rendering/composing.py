@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from fabricd.core.context.asking import SMALLEST_BUDGET, Refused, Tokenizer
 from fabricd.core.context.counting import Counter
 from fabricd.core.context.rendering.drafting import Draft, LinesOf, Uncountable, drafted
@@ -150,7 +152,7 @@ class _Composing:
     def _forget_skeletons(self, files: Set[int]) -> None:
         """Of whole files, lest one that forges gaps is found out one skeleton after another."""
         self._offers = [
-            offer._replace(skeleton=0) if offer.file in files else offer for offer in self._offers
+            replace(offer, skeleton=0) if offer.file in files else offer for offer in self._offers
         ]
 
     def _drafted(self, selection: Selection) -> Draft:

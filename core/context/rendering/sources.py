@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from fabricd.core.context.corpus import UnitFacts
 from fabricd.core.context.counting import Counter
@@ -34,7 +36,7 @@ class Known(Protocol):
         ...
 
 
-class Source(NamedTuple):
+class Source(Struct, frozen=True):
     """A file as it is indexed."""
 
     path: str
@@ -42,7 +44,7 @@ class Source(NamedTuple):
     signals: Sequence[Signal] = ()
 
 
-class Wanted(NamedTuple):
+class Wanted(Struct, frozen=True, gc=False):
     """A candidate for the answer.
 
     Attributes:

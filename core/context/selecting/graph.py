@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from fabricd.core.context.selecting.dual import Possible
 from fabricd.core.context.selecting.forest import Flags, Forest
 from fabricd.core.context.selecting.offering import FULL, NONE, REFERENCE, SKELETON
 
 
-class Edge(NamedTuple):
+class Edge(Struct, frozen=True, gc=False):
     """A decision: from which state, at what cost, for what value.
 
     Attributes:

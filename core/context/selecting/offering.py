@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from fabricd.core.context.model import Level
 from fabricd.core.context.receipt import Certificate
 
@@ -20,7 +22,7 @@ LEVELS: tuple[Level | None, ...] = (None, "reference", "skeleton", "full")
 Levels: TypeAlias = Sequence[int]
 
 
-class Offer(NamedTuple):
+class Offer(Struct, frozen=True, array_like=True, gc=False):
     """A unit that can be shown, or a head that only opens its container.
 
     Attributes:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from fabricd.core.context.selecting.forest import NEVER, Flags, Ints
 from fabricd.core.context.selecting.graph import Edge, Graph
 
 
-class _View(NamedTuple):
+class _View(Struct, frozen=True, gc=False):
     """A state's best values by budget: those of the row of `state`, later and higher."""
 
     state: int
@@ -19,7 +20,7 @@ class _View(NamedTuple):
     value: int
 
 
-class _Span(NamedTuple):
+class _Span(Struct, frozen=True, gc=False):
     """Budgets, the last of them included."""
 
     first: int
@@ -85,7 +86,8 @@ def _spans(graph: Graph, budget: int) -> list[_Span | None]:
     high[-1] = budget
     for state in range(count - 1, 0, -1):
         lower, higher = low[state], high[state]
-        for source, cost, *_ in graph.edges[state]:
+        for edge in graph.edges[state]:
+            source, cost = edge.source, edge.cost
             if lower - cost < low[source]:
                 low[source] = lower - cost
             if higher - cost > high[source]:
@@ -126,11 +128,14 @@ def _merged(
     edges: Sequence[Edge], views: Sequence[_View], rows: Mapping[int, _Row], span: _Span
 ) -> tuple[_Row, _Choice]:
     """The best value at each budget, and for each decision but the first where it is taken."""
-    ways = [_behind(views[edge.source], edge) for edge in edges]
-    best = _seen(ways[0], rows, span)
+    first, *others = [_behind(views[edge.source], edge) for edge in edges]
+    best = _seen(first, rows, span)
     beaten: list[Flags | None] = []
-    for number, way in enumerate(ways[1:], start=1):
-        if any(_is_no_better(way, before) for before in ways[:number]):
+    tried = [first]
+    for way in others:
+        is_vain = any([_is_no_better(way, before) for before in tried])
+        tried.append(way)
+        if is_vain:
             beaten.append(None)
             continue
         with_it = _seen(way, rows, span)
@@ -155,6 +160,8 @@ def _seen(view: _View, rows: Mapping[int, _Row], span: _Span) -> Ints:
     if row is None:
         return np.full(width, NEVER, np.int64)
     begin = row.first + view.cost - span.first
+    if begin <= 0 and begin + len(row.values) >= width:
+        return row.values[-begin : width - begin] + view.value
     start = min(max(begin, 0), width)
     stop = min(max(begin + len(row.values), 0), width)
     seen = np.empty(width, np.int64)

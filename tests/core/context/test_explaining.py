@@ -120,7 +120,7 @@ _OFFERS = st.lists(
     ),
     min_size=1,
     max_size=8,
-).map(lambda offers: tuple(offer._replace(unit=n) for n, offer in enumerate(offers)))
+).map(lambda offers: tuple(structs.replace(offer, unit=n) for n, offer in enumerate(offers)))
 
 
 @settings(max_examples=25, deadline=None)

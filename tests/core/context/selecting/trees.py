@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from fabricd.core.context.selecting.choosing import choose
 from fabricd.core.context.selecting.costs import total, worth
@@ -37,9 +38,9 @@ def tree(seed: int) -> Tree:
         parent = rng.choice(heads).unit if heads and rng.random() < 0.6 else -1
         depth[file, unit] = depth[file, parent] + 1 if parent >= 0 else 0
         offer = _unit(rng, file, unit, parent)
-        ways = sum(map(bool, offer[5:])) + 1
+        ways = sum(map(bool, (offer.reference, offer.skeleton, offer.full))) + 1
         if choices * ways > MOST_CHOICES:
-            offer = offer._replace(reference=0, skeleton=0)
+            offer = replace(offer, reference=0, skeleton=0)
             ways = 2 if offer.full else 1
         choices *= ways
         offers.append(offer)
@@ -63,7 +64,7 @@ def _unit(rng: Random, file: int, unit: int, parent: int) -> Offer:
 def _opening(rng: Random, offers: list[Offer]) -> list[Offer]:
     heads = {(offer.file, offer.parent) for offer in offers}
     return [
-        offer._replace(opening=rng.choice([3, rng.randint(1, 12)]))
+        replace(offer, opening=rng.choice([3, rng.randint(1, 12)]))
         if (offer.file, offer.unit) in heads or rng.random() < 0.1
         else offer
         for offer in offers
