@@ -14,7 +14,7 @@ from fabricd.core.context.corpus import Hits, Ints
 from fabricd.store.context.postings import FIELDS, Bytes, Numbers, Records, Segments
 
 # Hits that stay in memory, in bytes: of somebody's next question many words are those of the last.
-_REMEMBERED = 6 * 1024 * 1024
+_REMEMBERED = 5 * 1024 * 1024
 # What hits take beside their arrays.
 _ENTRY = 400
 
