@@ -81,10 +81,9 @@ def json_rate() -> float:
 
 
 def cpu_of(pid: int) -> float:
-    """User and system seconds of a process that runs, of the threads that it has now."""
-    # Nanoseconds on a processor, thread by thread: clock ticks are too coarse for an idle process.
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    """User and system seconds of a process that runs, threads that have ended included."""
+    # Its own clock, as clock_getcpuclockid(3) makes it: ticks are too coarse for an idle process.
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def peak_of(pid: int) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import anyio
 
 from fabricd.core.clocks import Reading, jump_between
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.telemetry import Telemetry
 
@@ -32,7 +33,7 @@ class ClockWatch:
         """Look until cancelled."""
         self._last = self._now()
         while True:
-            await anyio.sleep(TICK_SECONDS)
+            await anyio.sleep(until_beat(self._clock.monotonic(), TICK_SECONDS))
             self.tick()
 
     def tick(self) -> None:

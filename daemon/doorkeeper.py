@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.health import Health
 from fabricd.daemon.telemetry import Telemetry
@@ -69,7 +70,7 @@ class Doorkeeper:
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            await anyio.sleep(LOOK_SECONDS)
+            await anyio.sleep(until_beat(self._clock.monotonic(), LOOK_SECONDS))
             await self.look()
 
     async def look(self) -> None:

@@ -6,6 +6,7 @@ from collections import deque
 
 import anyio
 
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
 
 BEAT_SECONDS = 2.0
@@ -27,6 +28,7 @@ class Heartbeat:
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            due = self._clock.monotonic() + BEAT_SECONDS
-            await anyio.sleep(BEAT_SECONDS)
-            self._lags.append(max(0.0, self._clock.monotonic() - due))
+            now = self._clock.monotonic()
+            pause = until_beat(now, BEAT_SECONDS)
+            await anyio.sleep(pause)
+            self._lags.append(max(0.0, self._clock.monotonic() - now - pause))
