@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from fabricd.core.value.gateway import Run
 from fabricd.core.value.own import Turn, receipts_of
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.health import Health
 from fabricd.store import gateway_turns
 from fabricd.store.durable import shown
@@ -36,7 +37,7 @@ class Accountant:
         try:
             while True:
                 await self.look()
-                await anyio.sleep(EVERY_SECONDS)
+                await anyio.sleep(until_beat(anyio.current_time(), EVERY_SECONDS))
         finally:
             if self._ledger is not None:
                 self._ledger.close()

@@ -24,6 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from fabricd.daemon.accountant import Accountant
 from fabricd.daemon.answers import Answers
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.books import Books
 from fabricd.daemon.checkpointer import Checkpointer
 from fabricd.daemon.clock import SystemClock
@@ -278,7 +279,7 @@ class Supervisor:
     async def _look_at_surface(self) -> None:
         """The timer behind the surface watch."""
         while True:
-            await anyio.sleep(SURFACE_SECONDS)
+            await anyio.sleep(until_beat(self._clock.monotonic(), SURFACE_SECONDS))
             # A damaged file is tried again too: somebody may have moved it away meanwhile.
             if await self._keeper.refresh() or self._compiler.is_blocked:
                 self._evidence_changed()

@@ -35,7 +35,8 @@ from fabricd.daemon.health import Health
 from fabricd.daemon.selftest import SelfTest
 from fabricd.store.homes import Homes
 
-_STEP_MS = 250
+# Each wake of the two threads costs an idle daemon: by docs/adr/0011, as seldom as nobody minds.
+_STEP_MS = 400
 _LOOK_MS = 10_000
 _MOUNTS = "/proc/self/mountinfo"
 
@@ -67,7 +68,7 @@ class Watch:
         self._stopped = anyio.Event()
 
     def stop(self) -> None:
-        """End soon: its thread cannot be cancelled, only asked, and looks every 250 ms."""
+        """End soon: its thread cannot be cancelled, only asked, and looks every 400 ms."""
         self._stopped.set()
 
     async def run(self) -> None:
