@@ -264,6 +264,8 @@ def test_a_start_while_another_stops_is_a_new_daemon(subject: Daemon, cli: Cli) 
     subject.start()
     assert subject.process is not None
     subject.process.terminate()
+    # Until it has heard of the signal it runs, and whoever starts one is told so.
+    subject.until(lambda: subject.status()["state"] != "ready")
     value = cli("start", "--json").json
     assert subject.process.wait(10) == 0
     assert value["state"] == "started"
