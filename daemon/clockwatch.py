@@ -14,7 +14,7 @@ from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.telemetry import Telemetry
 
-TICK_SECONDS = 2.0
+TICK_SECONDS = 5.0
 
 
 class ClockWatch:

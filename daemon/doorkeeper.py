@@ -25,7 +25,7 @@ from fabricd.store.durable import shown
 from fabricd.store.homes import BadHome, require_closed
 from fabricd.store.locks import AlreadyHeld, Ownership, hold
 
-LOOK_SECONDS = 2.0
+LOOK_SECONDS = 5.0
 TOUCH_SECONDS = 3600.0
 # Who starts a daemon holds the home until it has heard that one listens already.
 _START_SECONDS = 1.0

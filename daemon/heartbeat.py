@@ -9,12 +9,12 @@ import anyio
 from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
 
-BEAT_SECONDS = 2.0
-_BEATS = 30
+BEAT_SECONDS = 5.0
+_BEATS = 12
 
 
 class Heartbeat:
-    """Looks every two seconds, so that it costs nothing: a sample, good for what stalls often."""
+    """Looks every five seconds, so that it costs nothing: a sample, good for what stalls often."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -48,7 +48,7 @@ from fabricd.daemon.replaced import CodeWatch
 from fabricd.daemon.reviewer import Reviewer
 from fabricd.daemon.start import OK, REPLACED
 from fabricd.daemon.tailer import Tailer
-from fabricd.daemon.watch import Watcher
+from fabricd.daemon.watcher import Watcher
 from fabricd.ipc import PROTOCOL
 from fabricd.ipc.broadcast import Broadcast
 from fabricd.ipc.places import Places

@@ -9,7 +9,7 @@ them. Where no watch can be had or trusted, changes are looked for more often, a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
@@ -30,12 +30,11 @@ from fabricd.core.watching import (
     next_pause,
     type_at,
 )
-from fabricd.daemon.ears import Ears, SessionEars, SurfaceEars, Tail
+from fabricd.daemon.ears import Changes, Ears
 from fabricd.daemon.health import Health
 from fabricd.daemon.selftest import SelfTest
-from fabricd.store.homes import Homes
 
-# Each wake of the two threads costs an idle daemon: by docs/adr/0011, as seldom as nobody minds.
+# Each wake of its thread costs an idle daemon: by docs/adr/0011, as seldom as nobody minds.
 _STEP_MS = 400
 _LOOK_MS = 10_000
 _MOUNTS = "/proc/self/mountinfo"
@@ -43,8 +42,8 @@ _MOUNTS = "/proc/self/mountinfo"
 Identity = tuple[int, int]
 
 
-class Watch:
-    """One folder, watched for as long as the daemon lives."""
+class Folder:
+    """A folder to be watched, and who is told of what happens there."""
 
     def __init__(
         self,
@@ -57,120 +56,132 @@ class Watch:
         forced: bool,
     ) -> None:
         """`what` names the ailment, `forced` means that no events are wanted."""
+        self.root = root
+        self.recursive = recursive
+        self.ears = ears
         self._what = what
-        self._root = root
-        self._recursive = recursive
-        self._ears = ears
         self._health = health
         self._selftest = selftest
         self._forced = forced
         self._pause = FIRST_PAUSE
-        self._stopped = anyio.Event()
+        self.is_heard = False
 
-    def stop(self) -> None:
-        """End soon: its thread cannot be cancelled, only asked, and looks every 400 ms."""
-        self._stopped.set()
+    async def identity(self) -> Identity | None:
+        """Device and inode; None where there is no such folder."""
+        found = await anyio.to_thread.run_sync(_identity, self.root)
+        self.is_heard = self.is_heard and found is not None
+        return found
+
+    async def decide(self, found: Identity) -> Watching:
+        """How it can be watched.
+
+        Raises:
+            Exception: there are no watches left to test that with.
+        """
+        if self._forced:
+            return how_to_watch(True, b"", None)
+        if not is_utf8(os.fsencode(self.root)):
+            return NOT_UTF8
+        kind = await anyio.to_thread.run_sync(_type_of, self.root)
+        return how_to_watch(False, kind, await self._selftest.of(found[0]))
+
+    def is_still(self, armed: Identity) -> bool:
+        """Whether it is the folder that a watch was armed on."""
+        return _identity(self.root) == armed
+
+    def told(self, changes: Changes) -> bool:
+        """A watch on it lives, and tells of changes; whether it should be armed anew."""
+        self._health.recover(self._what)
+        self.ears.poll(False)
+        self._pause = FIRST_PAUSE
+        self.is_heard = True
+        own = {change for change in changes if self.ears.wants(change[1])}
+        return bool(own) and self.ears.heard(own)
+
+    def poll(self, why: str, cure: str) -> None:
+        """Nobody tells of its changes; an ailment, unless it is wanted so."""
+        self.is_heard = False
+        self.ears.poll(True)
+        if cure:
+            self._health.degrade(self._what, why, cure)
+
+    def next_pause(self) -> float:
+        """Seconds to wait before it is tried again: twice as long each time, until it works."""
+        pause, self._pause = self._pause, next_pause(self._pause)
+        return pause
+
+
+async def listen(
+    folders: Sequence[Folder], armed: Sequence[Identity], stopped: anyio.Event
+) -> None:
+    """Hear of changes, until a watch should be armed anew or is no longer wanted.
+
+    Args:
+        armed: the identity of each folder.
+        stopped: its thread cannot be cancelled, only asked, and looks every 400 ms.
+
+    Raises:
+        Exception: the watch cannot be had, or broke; see `core.watching.cause_of`.
+    """
+    watch = awatch(
+        *(folder.root for folder in folders),
+        watch_filter=lambda _, path: any(folder.ears.wants(path) for folder in folders),
+        step=_STEP_MS,
+        recursive=any(folder.recursive for folder in folders),
+        force_polling=False,
+        ignore_permission_denied=True,
+        rust_timeout=_LOOK_MS,
+        yield_on_timeout=True,
+        stop_event=stopped,
+    )
+    async with anyio.create_task_group() as group, aclosing(watch) as changes:
+        # The watch is armed before it first waits, and only then does this task run.
+        group.start_soon(_look_at_all, folders)
+        async for found in changes:
+            # All of them are told, also where the first one wants another watch.
+            again = [folder.told(found) for folder in folders]
+            still = [folder.is_still(one) for folder, one in zip(folders, armed, strict=True)]
+            if any(again) or not all(still):
+                return
+
+
+async def _look_at_all(folders: Sequence[Folder]) -> None:
+    for folder in folders:
+        folder.ears.hint_all()
+
+
+class Watch:
+    """One folder with a watch of its own."""
+
+    def __init__(self, folder: Folder, stopped: anyio.Event) -> None:
+        self._folder = folder
+        self._stopped = stopped
 
     async def run(self) -> None:
         """Watch until stopped or cancelled."""
         while not self._stopped.is_set():
-            armed = await anyio.to_thread.run_sync(_identity, self._root)
+            armed = await self._folder.identity()
             if armed is None:
                 # Nothing to watch yet; the rescan timer notices too when it appears.
                 await self._wait(FIRST_PAUSE)
                 continue
             try:
-                match await self._decide(armed):
+                match await self._folder.decide(armed):
                     case Polling(why=why, cure=cure):
-                        self._poll(why, cure)
+                        self._folder.poll(why, cure)
                         await self._wait(LAST_PAUSE)
                     case Events():
-                        await self._listen(armed)
+                        await listen([self._folder], [armed], self._stopped)
             except Exception as error:
                 # A border: whatever ends one watch ends neither the other nor the daemon. Nobody
                 # documents which errors there are: they came as OSError, RuntimeError and groups.
                 cause = cause_of(str(_innermost(error)))
-                self._poll(cause.why, cause.cure)
-                await self._wait(self._pause)
-                self._pause = next_pause(self._pause)
+                self._folder.poll(cause.why, cause.cure)
+                await self._wait(self._folder.next_pause())
 
     async def _wait(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
             await self._stopped.wait()
-
-    async def _decide(self, armed: Identity) -> Watching:
-        if self._forced:
-            return how_to_watch(True, b"", None)
-        if not is_utf8(os.fsencode(self._root)):
-            return NOT_UTF8
-        kind = await anyio.to_thread.run_sync(_type_of, self._root)
-        return how_to_watch(False, kind, await self._selftest.of(armed[0]))
-
-    def _poll(self, why: str, cure: str) -> None:
-        self._ears.poll(True)
-        if cure:
-            self._health.degrade(self._what, why, cure)
-
-    async def _listen(self, armed: Identity) -> None:
-        watch = awatch(
-            self._root,
-            watch_filter=lambda _, path: self._ears.wants(path),
-            step=_STEP_MS,
-            recursive=self._recursive,
-            force_polling=False,
-            ignore_permission_denied=True,
-            rust_timeout=_LOOK_MS,
-            yield_on_timeout=True,
-            stop_event=self._stopped,
-        )
-        async with anyio.create_task_group() as group, aclosing(watch) as changes:
-            # The watch is armed before it first waits, and only then does this task run.
-            group.start_soon(self._look_at_all)
-            async for found in changes:
-                self._health.recover(self._what)
-                self._ears.poll(False)
-                self._pause = FIRST_PAUSE
-                again = self._ears.heard(found) if found else False
-                if again or _identity(self._root) != armed:
-                    return
-
-    async def _look_at_all(self) -> None:
-        self._ears.hint_all()
-
-
-class Watcher:
-    """Watches the session logs and the declared surface of a home."""
-
-    def __init__(
-        self,
-        homes: Homes,
-        health: Health,
-        tail: Tail,
-        surface_changed: Callable[[], None],
-        force_polling: bool,
-    ) -> None:
-        selftest = SelfTest((homes.state, homes.entropy))
-        sessions = SessionEars(homes.sessions, tail)
-        surface = SurfaceEars(homes.surface, surface_changed)
-        rest = (health, selftest, force_polling)
-        self._watches = (
-            Watch("watch-sessions", homes.sessions, True, sessions, *rest),
-            Watch("watch-surface", homes.entropy, False, surface, *rest),
-        )
-
-    async def run(self) -> None:
-        """Watch both until cancelled."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._ask_to_end)
-            for watch in self._watches:
-                group.start_soon(watch.run)
-
-    async def _ask_to_end(self) -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            for watch in self._watches:
-                watch.stop()
 
 
 def _identity(root: Path) -> Identity | None:

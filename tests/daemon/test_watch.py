@@ -14,11 +14,11 @@ import anyio
 import pytest
 from watchfiles import Change, awatch
 
-from fabricd.daemon import selftest, watch
+from fabricd.daemon import selftest, watch, watcher
 from fabricd.daemon.ears import SessionEars
 from fabricd.daemon.health import Health
 from fabricd.daemon.selftest import SelfTest, is_told
-from fabricd.daemon.watch import Watcher
+from fabricd.daemon.watcher import Watcher
 from fabricd.store.homes import Homes
 from tests.daemon.recording import Recording
 
@@ -90,6 +90,7 @@ class Bench:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(watch, "LAST_PAUSE", 0.1)
+    monkeypatch.setattr(watcher, "LAST_PAUSE", 0.1)
     monkeypatch.setattr(watch, "next_pause", lambda pause: pause)
 
 
@@ -130,12 +131,12 @@ def breaking(error: Exception, times: int, only: str = "") -> Any:
     """A watch that breaks so often before it works; `only` that on a folder of this name."""
     left = times
 
-    def watched(root: Path, **options: Any) -> AsyncGenerator[Found, None]:
+    def watched(*roots: Path, **options: Any) -> AsyncGenerator[Found, None]:
         nonlocal left
-        if left and only in ("", root.name):
+        if left and any(only in ("", root.name) for root in roots):
             left -= 1
             return _raising(error)
-        return REAL(root, **(options | {"rust_timeout": 100}))
+        return REAL(*roots, **(options | {"rust_timeout": 100}))
 
     return watched
 
@@ -191,6 +192,71 @@ async def test_the_trouble_of_one_watch_does_not_silence_the_other(
         lambda: (other.project / "s.jsonl").write_text(str(time.time())),
     )
     assert other.heard.polling == [False]
+
+
+class Armed:
+    """Notes which folders share a watch; `broken` are those that break any watch on them."""
+
+    def __init__(self, *broken: str) -> None:
+        self.together: list[list[str]] = []
+        self.broken = set(broken)
+
+    def __call__(self, *roots: Path, **options: Any) -> AsyncGenerator[Found, None]:
+        self.together.append([root.name for root in roots])
+        if self.broken & set(self.together[-1]):
+            return _raising(OSError("OS file watch limit reached."))
+        return REAL(*roots, **(options | {"rust_timeout": 100}))
+
+
+BOTH = ["sessions", "entropy"]
+
+
+async def test_both_folders_share_one_watch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    armed = Armed()
+    monkeypatch.setattr(watch, "awatch", armed)
+
+    def write() -> None:
+        bench.homes.surface.write_text(str(time.time()))
+        (bench.project / "s.jsonl").write_text(str(time.time()))
+
+    await bench.until(lambda: bool(bench.heard.hinted) and bench.surface > 1, write)
+    assert armed.together == [BOTH]
+    assert bench.heard.hinted == {os.fsencode(bench.project / "s.jsonl")}
+
+
+@pytest.mark.parametrize("broken", BOTH)
+async def test_one_that_breaks_the_watch_of_both_is_left_alone_until_it_works(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    armed = Armed(broken)
+    monkeypatch.setattr(watch, "awatch", armed)
+    [healthy] = set(BOTH) - {broken}
+
+    def mend() -> None:
+        if [healthy] in armed.together and len(bench.ailing) == 1:
+            armed.broken.clear()
+
+    await bench.until(lambda: armed.together.count(BOTH) > 1 and not bench.ailing, mend)
+    assert armed.together[0] == armed.together[-1] == BOTH
+    # The one that works is armed once, however often the other is tried.
+    assert armed.together.count([healthy]) == 1
+    assert armed.together.count([broken]) > 1
+
+
+async def test_a_missing_folder_leaves_the_other_its_own_watch_until_it_appears(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    armed = Armed()
+    monkeypatch.setattr(watch, "awatch", armed)
+    shutil.rmtree(bench.homes.sessions)
+
+    def appear() -> None:
+        if bench.surface > 1:
+            bench.homes.sessions.mkdir(exist_ok=True)
+        bench.homes.surface.write_text(str(time.time()))
+
+    await bench.until(lambda: BOTH in armed.together, appear)
+    assert armed.together == [["entropy"], ["sessions"], BOTH]
 
 
 async def test_a_root_that_appears_and_one_that_is_made_anew_are_watched(bench: Bench) -> None:
@@ -252,10 +318,10 @@ async def test_a_new_project_folder_has_everything_looked_at_and_the_watch_armed
 ) -> None:
     armed = 0
 
-    def counted(root: Path, **options: Any) -> AsyncGenerator[Found, None]:
+    def counted(*roots: Path, **options: Any) -> AsyncGenerator[Found, None]:
         nonlocal armed
-        armed += root.name == "sessions"
-        return REAL(root, **options)
+        armed += bench.homes.sessions in roots
+        return REAL(*roots, **options)
 
     monkeypatch.setattr(watch, "awatch", counted)
     new = bench.homes.sessions / "--new--"
