@@ -14,16 +14,16 @@ from tests.harness import daemon
 
 from benchmarks.corpus import surface, write
 from benchmarks.measuring import Figure, cpu_of, median, process_wall
-from fabricd.daemon.books import Books
 from fabricd.daemon.clock import SystemClock
-from fabricd.daemon.compiler import Compiler
-from fabricd.daemon.declared import SurfaceKeeper
+from fabricd.daemon.compiling.compiler import Compiler
+from fabricd.daemon.compiling.declared import SurfaceKeeper
+from fabricd.daemon.compiling.lexicon import Lexicon
+from fabricd.daemon.compiling.poolkeeper import PoolKeeper
+from fabricd.daemon.compiling.reviewer import Reviewer
 from fabricd.daemon.health import Health
-from fabricd.daemon.lexicon import Lexicon
-from fabricd.daemon.poolkeeper import PoolKeeper
-from fabricd.daemon.reviewer import Reviewer
-from fabricd.daemon.tailer import Tailer
-from fabricd.daemon.telemetry import LogTelemetry
+from fabricd.daemon.tailing.books import Books
+from fabricd.daemon.tailing.tailer import Tailer
+from fabricd.daemon.telemetry.events import LogTelemetry
 from fabricd.store.homes import Homes
 
 

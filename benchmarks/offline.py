@@ -17,8 +17,8 @@ from benchmarks.measuring import Figure, bare_cpu, least, per_call, process_cpu
 from fabricd.core.book import SessionBook
 from fabricd.core.entropy.meter import Catalog
 from fabricd.core.normalform.apply import Normalizer
-from fabricd.daemon.books import Books
-from fabricd.daemon.offline import scan
+from fabricd.daemon.offline.measuring import scan
+from fabricd.daemon.tailing.books import Books
 from fabricd.store.reading import in_place, read_steps
 from fabricd.store.sessions import OpenLog
 

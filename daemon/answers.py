@@ -17,19 +17,19 @@ import orjson
 from fabricd.core.canonical import as_given, text, utf8
 from fabricd.core.entropy.meter import Catalog
 from fabricd.core.overview import Scope, coverage_of, overview_value
-from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
-from fabricd.daemon.compiler import Compiler, Finished
+from fabricd.daemon.compiling.compiler import Compiler, Finished
+from fabricd.daemon.compiling.declared import SurfaceKeeper
+from fabricd.daemon.compiling.grace import Context, GraceQueue
+from fabricd.daemon.compiling.lexicon import Lexicon
+from fabricd.daemon.compiling.reviewer import Reviewer
 from fabricd.daemon.context.attendant import Attendant
-from fabricd.daemon.counters import Counters
-from fabricd.daemon.declared import SurfaceKeeper
-from fabricd.daemon.grace import Context, GraceQueue
 from fabricd.daemon.health import Health
-from fabricd.daemon.lexicon import Lexicon
 from fabricd.daemon.repairer import Repairer
-from fabricd.daemon.reviewer import Reviewer
-from fabricd.daemon.tailer import Tailer
-from fabricd.daemon.telemetry import Telemetry
+from fabricd.daemon.tailing.books import Books
+from fabricd.daemon.tailing.tailer import Tailer
+from fabricd.daemon.telemetry.counters import Counters
+from fabricd.daemon.telemetry.events import Telemetry
 from fabricd.ipc import PROTOCOL
 from fabricd.ipc.protocol import NoParams, RepairAsk, TurnEnd
 from fabricd.ipc.server import Method

@@ -15,9 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabricd.core.nesting import SCHEMA_LEVELS, deeper_than
-from fabricd.daemon.config_sentences import sentences
-from fabricd.daemon.keys import BY_NAME
-from fabricd.daemon.layers import (
+from fabricd.daemon.settings.keys import BY_NAME
+from fabricd.daemon.settings.layers import (
     Default,
     Layer,
     Origin,
@@ -26,6 +25,7 @@ from fabricd.daemon.layers import (
     file_layer,
     flag_layer,
 )
+from fabricd.daemon.settings.sentences import sentences
 from fabricd.store.addresses import absolute
 from fabricd.store.durable import Damaged, Missing, read_bounded, shown
 from fabricd.store.homes import find

@@ -10,18 +10,18 @@ import msgspec
 import orjson
 
 from fabricd.daemon.answers import rss_bytes
-from fabricd.daemon.books import Books
 from fabricd.daemon.clock import Clock
-from fabricd.daemon.compiler import Compiler
+from fabricd.daemon.compiling.compiler import Compiler
+from fabricd.daemon.compiling.declared import SurfaceKeeper
+from fabricd.daemon.compiling.grace import GraceQueue
+from fabricd.daemon.compiling.lexicon import Lexicon
 from fabricd.daemon.context.attendant import Attendant
-from fabricd.daemon.counters import Counters
-from fabricd.daemon.declared import SurfaceKeeper
-from fabricd.daemon.grace import GraceQueue
 from fabricd.daemon.health import Health
-from fabricd.daemon.heartbeat import Heartbeat
-from fabricd.daemon.lexicon import Lexicon
-from fabricd.daemon.logging import lines_lost
-from fabricd.daemon.tailer import Tailer
+from fabricd.daemon.liveness.heartbeat import Heartbeat
+from fabricd.daemon.tailing.books import Books
+from fabricd.daemon.tailing.tailer import Tailer
+from fabricd.daemon.telemetry.counters import Counters
+from fabricd.daemon.telemetry.logging import lines_lost
 from fabricd.ipc.broadcast import Broadcast
 from fabricd.ipc.places import Places
 from fabricd.ipc.protocol import NoParams

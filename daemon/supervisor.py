@@ -24,31 +24,31 @@ from rapidfuzz.distance import Levenshtein
 
 from fabricd.daemon.accountant import Accountant
 from fabricd.daemon.answers import Answers
-from fabricd.daemon.beats import until_beat
-from fabricd.daemon.books import Books
-from fabricd.daemon.checkpointer import Checkpointer
 from fabricd.daemon.clock import SystemClock
-from fabricd.daemon.clockwatch import ClockWatch
-from fabricd.daemon.compiler import Compiler, Finished
+from fabricd.daemon.compiling.compiler import Compiler, Finished
+from fabricd.daemon.compiling.declared import SurfaceKeeper
+from fabricd.daemon.compiling.grace import Context, GraceQueue
+from fabricd.daemon.compiling.lexicon import Lexicon
+from fabricd.daemon.compiling.poolkeeper import PoolKeeper
+from fabricd.daemon.compiling.reviewer import Reviewer
 from fabricd.daemon.config import Config
 from fabricd.daemon.context.attendant import Attendant
 from fabricd.daemon.context.child import started, worker_command
 from fabricd.daemon.context.methods import attached_methods, context_methods
-from fabricd.daemon.counters import CountedTelemetry
-from fabricd.daemon.declared import SurfaceKeeper
-from fabricd.daemon.doorkeeper import Doorkeeper
-from fabricd.daemon.grace import Context, GraceQueue
+from fabricd.daemon.exits import OK, REPLACED
 from fabricd.daemon.health import Health
-from fabricd.daemon.heartbeat import Heartbeat
-from fabricd.daemon.lexicon import Lexicon
+from fabricd.daemon.liveness.beats import until_beat
+from fabricd.daemon.liveness.clockwatch import ClockWatch
+from fabricd.daemon.liveness.doorkeeper import Doorkeeper
+from fabricd.daemon.liveness.heartbeat import Heartbeat
+from fabricd.daemon.liveness.notify import feed_watchdog, manager, notify
+from fabricd.daemon.liveness.replaced import CodeWatch
 from fabricd.daemon.metering import Metering
-from fabricd.daemon.notify import feed_watchdog, manager, notify
-from fabricd.daemon.poolkeeper import PoolKeeper
-from fabricd.daemon.replaced import CodeWatch
-from fabricd.daemon.reviewer import Reviewer
-from fabricd.daemon.start import OK, REPLACED
-from fabricd.daemon.tailer import Tailer
-from fabricd.daemon.watcher import Watcher
+from fabricd.daemon.tailing.books import Books
+from fabricd.daemon.tailing.checkpointer import Checkpointer
+from fabricd.daemon.tailing.tailer import Tailer
+from fabricd.daemon.tailing.watcher import Watcher
+from fabricd.daemon.telemetry.counters import CountedTelemetry
 from fabricd.ipc import PROTOCOL
 from fabricd.ipc.broadcast import Broadcast
 from fabricd.ipc.places import Places

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import anyio
 
-from fabricd.daemon.checkpointer import Checkpointer
+from fabricd.daemon.tailing.checkpointer import Checkpointer
 from fabricd.store import artifacts, checkpoints, pools
 from fabricd.store.atomic import remove_leftovers
 from fabricd.store.durable import Damaged, Loaded

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_history import counted
+from tests.cli.report.test_history import counted
 from tests.harness import ROOT
 from tests.oracle.naive_history import count
 

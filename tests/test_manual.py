@@ -14,7 +14,7 @@ from fixtures.manual import manual
 
 import fabricd
 from fabricd.daemon.cli.root import cli, grouped
-from fabricd.daemon.keys import KEYS, PLACES
+from fabricd.daemon.settings.keys import KEYS, PLACES
 
 PAGE = Path(__file__).parents[1] / "docs" / "fabricd.1"
 

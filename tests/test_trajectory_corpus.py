@@ -13,8 +13,8 @@ import pytest
 
 from fabricd.core.trajectory.sessions.document import Named, pieces
 from fabricd.core.trajectory.sessions.joining import run_of
-from fabricd.daemon.cli.trajectory_session_reading import read_source
-from fabricd.daemon.cli.trajectory_work import validated
+from fabricd.daemon.cli.trajectory.session_reading import read_source
+from fabricd.daemon.cli.trajectory.work import validated
 from tests.core.trajectory.sessions.written import figures
 from tests.harness import ROOT
 from tests.oracle.naive_outputs import outputs_of, totals

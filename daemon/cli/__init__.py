@@ -29,7 +29,7 @@ def main() -> int:
     if arguments[:1] == ["wrap"]:
         # Ahead of click too: whoever wraps a server waits for its first reply.
         from fabricd.daemon.cli.talk import ended
-        from fabricd.daemon.cli.wrap_run import is_wrapping, wrap
+        from fabricd.daemon.cli.wrap.run import is_wrapping, wrap
 
         if is_wrapping(arguments):
             return ended(lambda: wrap(arguments))

@@ -58,8 +58,8 @@ def command(
     from fabricd.core.certifying.corpora import corpus_checks
     from fabricd.core.certifying.laws import Laws
     from fabricd.core.steps import finish
-    from fabricd.daemon.certifying import fixed_checks
     from fabricd.daemon.cli.live import require_harmless
+    from fabricd.daemon.offline.certifying import fixed_checks
 
     _require(sessions is not None, surface_file, "--surface needs --sessions")
     _require(surface_file is not None, tried or None, "--trial needs --sessions and --surface")
@@ -90,7 +90,7 @@ def _examined(
 ) -> Examined:
     from fabricd.core.certifying.corpora import examine_steps
     from fabricd.core.steps import finish
-    from fabricd.daemon.certifying import corpus_of
+    from fabricd.daemon.offline.certifying import corpus_of
 
     surface = None if surface_file is None else surface_at(surface_file)
     artifact = None if artifact_file is None else artifact_at(artifact_file)

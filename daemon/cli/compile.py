@@ -66,8 +66,8 @@ def command(
     from fabricd.core.compiling.artifact import artifact_bytes, compile_digest_steps, fresh
     from fabricd.core.compiling.compile import compile_plans, plans_steps
     from fabricd.core.steps import finish
-    from fabricd.daemon.offline import report_of
-    from fabricd.daemon.replaying import replay
+    from fabricd.daemon.offline.measuring import report_of
+    from fabricd.daemon.offline.replaying import replay
 
     surface = surface_at(surface_file)
     previous = None if previous_file is None else artifact_at(previous_file)

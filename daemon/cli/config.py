@@ -10,7 +10,7 @@ import click
 
 from fabricd.daemon.cli.settings import BAD_CONFIG, flags_of, setting_options, settled
 from fabricd.daemon.cli.talk import Complaint, env, out, say
-from fabricd.daemon.keys import mistaken
+from fabricd.daemon.settings.keys import mistaken
 from fabricd.store.durable import shown
 
 

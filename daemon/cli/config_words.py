@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fabricd.core.plain import printable
-from fabricd.daemon.keys import KEYS, Key
-from fabricd.daemon.layers import Default, InEnvironment, InFile, InFlag, Origin
+from fabricd.daemon.settings.keys import KEYS, Key
+from fabricd.daemon.settings.layers import Default, InEnvironment, InFile, InFlag, Origin
 
 if TYPE_CHECKING:
     from fabricd.daemon.config import InForce

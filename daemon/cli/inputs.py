@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fabricd.core.compiling.artifact import Artifact
     from fabricd.core.model import Surface
     from fabricd.core.sessions.samples import Recording
-    from fabricd.daemon.offline import Measured
+    from fabricd.daemon.offline.measuring import Measured
 
 
 _DRAWN_SECONDS = 0.1
@@ -134,7 +134,7 @@ def measured(
     Raises:
         Complaint: the directory itself cannot be read.
     """
-    from fabricd.daemon import offline
+    from fabricd.daemon.offline import measuring as offline
     from fabricd.store.sessions import discover
 
     try:
@@ -160,7 +160,7 @@ def recordings_in(directory: Path, window: int | None = None) -> Iterator[Record
         Complaint: the directory itself cannot be read.
     """
     from fabricd.core.window import select
-    from fabricd.daemon.recorded import recorded
+    from fabricd.daemon.offline.recorded import recorded
     from fabricd.store.sessions import discover
 
     try:

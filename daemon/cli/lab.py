@@ -18,7 +18,7 @@ from fabricd.store.durable import Damaged, Loaded, Missing, shown
 if TYPE_CHECKING:
     from fabricd.core.compiling.artifact import Artifact
     from fabricd.core.repairs import Row
-    from fabricd.daemon.studying import Lab
+    from fabricd.daemon.offline.studying import Lab
 
 _PATH = click.Path(path_type=Path, readable=False)
 _SHARE = re.compile(r"0?\.[0-9]{1,6}\Z")
@@ -90,7 +90,7 @@ def command(
     the artifact that can be written loads without any effect. A study is no check: it exits 0
     whatever it finds.
     """
-    from fabricd.daemon.studying import investigate, split_by_age, with_operations
+    from fabricd.daemon.offline.studying import investigate, split_by_age, with_operations
 
     if target is not None:
         require_harmless(target)

@@ -11,7 +11,7 @@ from fabricd.core.entropy.lab.proposals import EnumTighten, ModalRename, NoiseQu
 from fabricd.core.entropy.lab.study import Priced
 from fabricd.core.entropy.lab.trial import Bill, Trial
 from fabricd.core.plain import printable
-from fabricd.daemon.studying import Lab
+from fabricd.daemon.offline.studying import Lab
 
 _WORST = 5
 _SHOWN = 4

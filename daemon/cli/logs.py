@@ -54,7 +54,7 @@ def command(follow: bool, lines: int, as_json: bool) -> int:
 
 def _place() -> Path | None:
     """The log file; None where the log is in the journal."""
-    from fabricd.daemon.installing import installed
+    from fabricd.daemon.service.installing import installed
     from fabricd.store.homes import find
 
     path = _configured()
@@ -81,7 +81,7 @@ def _configured() -> Path | None:
 
 
 def _file(path: Path, follow: bool, count: int, show: Show) -> int:
-    from fabricd.daemon.logfile import LogReader, NoLog
+    from fabricd.daemon.telemetry.logfile import LogReader, NoLog
 
     try:
         reader = LogReader(path)
@@ -184,7 +184,7 @@ def _as_json(line: bytes) -> str:
 
 
 def _for_people() -> Show:
-    from fabricd.daemon.logging import for_people, line_for_people
+    from fabricd.daemon.telemetry.logging import for_people, line_for_people
 
     render = for_people(colours=sys.stdout is not None and sys.stdout.isatty())
 

@@ -53,7 +53,7 @@ def command(
     Counts how often a call was refused before it took effect, by action and by model.
     """
     from fabricd.core.entropy.meter import report, report_text
-    from fabricd.daemon.offline import catalog_of
+    from fabricd.daemon.offline.measuring import catalog_of
 
     surface = None if surface_file is None else surface_at(surface_file)
     rows = () if repairs_file is None else _rows_at(repairs_file)
@@ -63,7 +63,7 @@ def command(
         return 0
     from fabricd.core.overview import Scope
     from fabricd.daemon.cli.render import render_report
-    from fabricd.daemon.overview import overview
+    from fabricd.daemon.offline.overview import overview
     from fabricd.store.durable import shown
 
     scope = Scope(len(found.sessions), None, shown(sessions))

@@ -20,9 +20,9 @@ def command(force: bool, as_json: bool) -> int:
     Exits as start does; 1 where the old one goes on.
     """
     from fabricd import __version__
-    from fabricd.daemon.lifecycle import restart
-    from fabricd.daemon.start import CannotStart
-    from fabricd.daemon.stopping import CannotStop
+    from fabricd.daemon.exits import CannotStart
+    from fabricd.daemon.service.lifecycle import restart
+    from fabricd.daemon.service.stopping import CannotStop
 
     try:
         stopped, started = restart(env(), __version__, starting.log_path, force)

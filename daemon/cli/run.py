@@ -18,7 +18,7 @@ from fabricd.daemon.cli.settings import (
 from fabricd.daemon.cli.talk import Complaint, ReaderGone, env, out, say
 
 if TYPE_CHECKING:
-    from fabricd.daemon.tailer import Files
+    from fabricd.daemon.tailing.tailer import Files
 
 
 # launchd knows no codes after which a start is useless: it would start it every 10 s for ever.
@@ -37,7 +37,7 @@ def command(report: bool, foreground: bool, **options: Any) -> int:
     replaced this one; 78 for a bad configuration or home; 1 otherwise. Where launchd runs it, 0
     also instead of 4 and 78.
     """
-    from fabricd.daemon.notify import manager
+    from fabricd.daemon.liveness.notify import manager
 
     try:
         return _run(report, flags_of(options))
@@ -50,7 +50,8 @@ def command(report: bool, foreground: bool, **options: Any) -> int:
 
 def _run(report: bool, flags: Flags) -> int:
     from fabricd import __version__
-    from fabricd.daemon.start import FAILED, CannotStart, claim
+    from fabricd.daemon.exits import FAILED, CannotStart
+    from fabricd.daemon.service.start import claim
 
     config = settled(flags).config
     path = configured_log(config)
@@ -58,10 +59,10 @@ def _run(report: bool, flags: Flags) -> int:
         claimed = claim(env(), __version__)
     except CannotStart as error:
         raise Complaint(str(error), error.code) from None
-    from fabricd.daemon.logging import open_log
-    from fabricd.daemon.notify import manager
-    from fabricd.daemon.rotating import not_opened
+    from fabricd.daemon.liveness.notify import manager
     from fabricd.daemon.supervisor import Running, serve
+    from fabricd.daemon.telemetry.logging import open_log
+    from fabricd.daemon.telemetry.rotating import not_opened
 
     if path is None and manager(env()) == "launchd":
         # It keeps standard error in a file that nobody ever cuts.

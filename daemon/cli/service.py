@@ -15,7 +15,7 @@ from fabricd.daemon.cli.talk import FAILED, Complaint, env, out, say
 from fabricd.store.durable import shown
 
 if TYPE_CHECKING:
-    from fabricd.daemon.init_system import Command, InitSystem, ServiceFile
+    from fabricd.daemon.service.init_system import Command, InitSystem, ServiceFile
 
 NOT_RUNNING = 3
 _LINGER = Path("/var/lib/systemd/linger")
@@ -39,8 +39,8 @@ def install(dry_run: bool, with_socket: bool, force: bool, as_json: bool) -> int
     manager answers, the files are written and the commands to give later are shown. Exits 1 where
     a file of somebody else is in the way.
     """
-    from fabricd.daemon import installing
-    from fabricd.daemon.init_system import Wanted
+    from fabricd.daemon.service import installing
+    from fabricd.daemon.service.init_system import Wanted
 
     system = _system()
     if with_socket and system.name != "systemd":
@@ -75,8 +75,8 @@ def install(dry_run: bool, with_socket: bool, force: bool, as_json: bool) -> int
 
 def _take_away(system: InitSystem, left: list[Path]) -> list[Path]:
     """Remove files that are not wanted any more; gives the backups."""
-    from fabricd.daemon import installing
-    from fabricd.daemon.init_system import ask
+    from fabricd.daemon.service import installing
+    from fabricd.daemon.service.init_system import ask
 
     if left and system.answers():
         for words in system.disable(left):
@@ -94,7 +94,7 @@ def _enable(
     as_json: bool,
     state: str,
 ) -> int:
-    from fabricd.daemon.init_system import first_failure
+    from fabricd.daemon.service.init_system import first_failure
 
     paths = [file.path for file in files]
     removed = [*map(shown, left)]
@@ -117,9 +117,9 @@ def _hand_over(system: InitSystem, anew: bool) -> dict[str, Any]:
     """
     from fabricd import __version__
     from fabricd.daemon.cli.start import log_path, value_of
-    from fabricd.daemon.lifecycle import restart, start
-    from fabricd.daemon.start import CannotStart
-    from fabricd.daemon.stopping import CannotStop
+    from fabricd.daemon.exits import CannotStart
+    from fabricd.daemon.service.lifecycle import restart, start
+    from fabricd.daemon.service.stopping import CannotStop
     from fabricd.store.homes import find
     from fabricd.store.locks import holder
 
@@ -147,8 +147,8 @@ def uninstall(dry_run: bool, force: bool, as_json: bool) -> int:
 
     Exits 0 also where none is installed; 1 where a file was changed or is somebody else's.
     """
-    from fabricd.daemon import installing
-    from fabricd.daemon.init_system import ask
+    from fabricd.daemon.service import installing
+    from fabricd.daemon.service.init_system import ask
 
     system = _system()
     paths = [path for path in system.paths(env()) if os.path.lexists(path)]
@@ -184,8 +184,8 @@ def status(as_json: bool) -> int:
 
     Exits 0 where it runs, else 3.
     """
-    from fabricd.daemon import installing
-    from fabricd.daemon.service import author, serves
+    from fabricd.daemon.service import installing
+    from fabricd.daemon.service.unit_files import author, serves
 
     system = _system()
     path, *others = system.paths(env())
@@ -258,7 +258,7 @@ def _lingers(manager: str) -> bool | None:
 
 
 def _system() -> InitSystem:
-    from fabricd.daemon.init_system import this_system
+    from fabricd.daemon.service.init_system import this_system
 
     system = this_system()
     if system is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from fabricd.daemon.cli.talk import Complaint, env, say
-from fabricd.daemon.keys import KEYS, Key, mistaken
+from fabricd.daemon.settings.keys import KEYS, Key, mistaken
 
 if TYPE_CHECKING:
     from pathlib import Path

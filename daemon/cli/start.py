@@ -12,7 +12,7 @@ from fabricd.core.plain import printable
 from fabricd.daemon.cli.talk import Complaint, env, out, say
 
 if TYPE_CHECKING:
-    from fabricd.daemon.lifecycle import Started
+    from fabricd.daemon.service.lifecycle import Started
 
 
 @click.command("start")
@@ -25,8 +25,8 @@ def command(as_json: bool) -> int:
     the code of the daemon that did not start (see run).
     """
     from fabricd import __version__
-    from fabricd.daemon.lifecycle import start
-    from fabricd.daemon.start import CannotStart
+    from fabricd.daemon.exits import CannotStart
+    from fabricd.daemon.service.lifecycle import start
 
     try:
         started = start(env(), __version__, log_path)

@@ -11,7 +11,7 @@ from fabricd.daemon.cli.start import failed
 from fabricd.daemon.cli.talk import FAILED, env, out, say
 
 if TYPE_CHECKING:
-    from fabricd.daemon.stopping import Stopped
+    from fabricd.daemon.service.stopping import Stopped
 
 NOT_RUNNING = 3
 
@@ -25,7 +25,7 @@ def command(force: bool, as_json: bool) -> int:
     It is asked first, and signalled where it does not end within 15 s. Exits 3 where none runs, 1
     where it goes on.
     """
-    from fabricd.daemon.stopping import CannotStop, stop
+    from fabricd.daemon.service.stopping import CannotStop, stop
 
     try:
         stopped = stop(env(), force)

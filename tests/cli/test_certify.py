@@ -32,7 +32,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     def checks(_: Laws) -> tuple[Check, ...]:
         return Check("cut-invariance", "cuts", holds), Check("metric-v3-exact", "figures", holds)
 
-    monkeypatch.setattr("fabricd.daemon.certifying.fixed_checks", checks)
+    monkeypatch.setattr("fabricd.daemon.offline.certifying.fixed_checks", checks)
 
 
 def findings(outcome: Outcome) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def test_a_corpus_without_operations_fails(cli: Cli, quick: None, place: Path) -
 def test_a_log_that_cannot_be_read_fails(
     cli: Cli, quick: None, sessions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fabricd.daemon import offline
+    from fabricd.daemon.offline import measuring as offline
 
     scan = offline.scan
     first: list[bytes] = []
@@ -153,7 +153,7 @@ def test_a_log_that_vanishes_meanwhile_is_one_sentence(
     def gone(_: bytes) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr("fabricd.daemon.certifying.recorded", gone)
+    monkeypatch.setattr("fabricd.daemon.offline.certifying.recorded", gone)
     cli("certify", "--sessions", sessions).complains(2, "cannot be read again", "No such file")
 
 
@@ -231,7 +231,7 @@ def test_what_lies_in_the_current_directory_is_not_run(
         (place / name).write_text("raise SystemExit(9)\n")
     from fabricd.core.certifying.claims import finding_steps
     from fabricd.core.steps import finish
-    from fabricd.daemon.certifying import fixed_checks
+    from fabricd.daemon.offline.certifying import fixed_checks
 
     monkeypatch.chdir(place)
     check = next(check for check in fixed_checks() if check.id == "locale-invariance")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from fabricd.daemon.config_sentences import expected
-from fabricd.daemon.keys import KEYS
+from fabricd.daemon.settings.keys import KEYS
+from fabricd.daemon.settings.sentences import expected
 from tests.cli.running import Cli, process
 from tests.harness import ROOT, daemon
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import fabricd
-from fabricd.daemon import lifecycle, stopping
-from fabricd.daemon.spawning import handed_on
-from fabricd.daemon.stopping import CannotStop, Stopped, stop
+from fabricd.daemon.service import lifecycle, stopping
+from fabricd.daemon.service.spawning import handed_on
+from fabricd.daemon.service.stopping import CannotStop, Stopped, stop
 from fabricd.store.locks import holder
 from tests.cli.running import Cli
 from tests.daemon.starting import OTHER_VERSION, at_once, background, pretend_another_version

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.daemon.logfile import LogReader
-from fabricd.daemon.rotating import RotatingFile, older
+from fabricd.daemon.telemetry.logfile import LogReader
+from fabricd.daemon.telemetry.rotating import RotatingFile, older
 from tests.cli.running import Cli
 from tests.daemon.starting import background
 from tests.harness import ROOT

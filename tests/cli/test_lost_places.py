@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricd.daemon import lifecycle
+from fabricd.daemon.service import lifecycle
 from fabricd.store.locks import holder
 from tests.cli.running import Cli
 from tests.cli.test_lifecycle import holding

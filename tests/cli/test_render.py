@@ -12,8 +12,8 @@ from fabricd.core.overview import aside_of, corpus_steps, overview_value
 from fabricd.core.steps import finish
 from fabricd.daemon.cli.render import render_report, sparkline
 from fabricd.daemon.cli.run import files_words
-from fabricd.daemon.offline import report
-from fabricd.daemon.tailer import Files
+from fabricd.daemon.offline.measuring import report
+from fabricd.daemon.tailing.tailer import Files
 
 
 def overview(ref: str, model: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from fabricd.daemon import init_system
-from fabricd.daemon.init_system import Launchd
-from fabricd.daemon.service import author
+from fabricd.daemon.service import init_system
+from fabricd.daemon.service.init_system import Launchd
+from fabricd.daemon.service.unit_files import author
 from fabricd.store.locks import holder
 from tests.cli.running import Cli
 from tests.daemon.starting import background

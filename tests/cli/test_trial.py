@@ -10,7 +10,7 @@ import pytest
 
 from fabricd.core.compiling import trial as trying
 from fabricd.core.normalform.apply import Applied, Normalizer
-from fabricd.daemon import recorded as walking
+from fabricd.daemon.offline import recorded as walking
 from tests.cli.running import SCHEMA, Cli, Outcome, action, process, surface_of
 from tests.core.making import log, operation, record, trace
 from tests.harness import SURFACE, trace_line

@@ -36,7 +36,7 @@ def home(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def none(_: Laws) -> tuple[()]:
         return ()
 
-    monkeypatch.setattr("fabricd.daemon.certifying.fixed_checks", none)
+    monkeypatch.setattr("fabricd.daemon.offline.certifying.fixed_checks", none)
     return place / "home"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from fabricd.core.doubles import read_doubles
 from fabricd.core.identity import canonical_line
-from fabricd.daemon.cli.profiler import Answer, answer, read_file
+from fabricd.daemon.cli.profiler.command import Answer, answer, read_file
 from tests.conformance.values import Case, is_list, is_object
 
 

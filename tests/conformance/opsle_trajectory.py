@@ -21,7 +21,7 @@ from fabricd.core.trajectory.mutations import metrics_compare, metrics_profile, 
 from fabricd.core.trajectory.packets import escalation_event, packet_event, raw_event
 from fabricd.core.trajectory.values import ABSENT, members
 from fabricd.core.trajectory.violations import violation_values
-from fabricd.daemon.cli.profiler import Answer
+from fabricd.daemon.cli.profiler.command import Answer
 from tests.conformance.commands import files_of, outcome, ran
 from tests.conformance.values import Case, is_list, is_object
 

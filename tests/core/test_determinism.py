@@ -19,7 +19,8 @@ from fabricd.core.compiling.artifact import artifact_bytes
 from fabricd.core.compiling.compile import compile_plans, plans_steps
 from fabricd.core.entropy.meter import report_text
 from fabricd.core.steps import finish
-from fabricd.daemon import offline, replaying
+from fabricd.daemon.offline import measuring as offline
+from fabricd.daemon.offline import replaying
 from fabricd.store import surfaces
 
 agent = Path(sys.argv[1])

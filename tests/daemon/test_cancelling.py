@@ -19,8 +19,8 @@ import pytest
 
 from fabricd.core.canonical import digest
 from fabricd.core.entropy.meter import Catalog, report
-from fabricd.daemon.checkpointer import Checkpointer
-from fabricd.daemon.offline import measure
+from fabricd.daemon.offline.measuring import measure
+from fabricd.daemon.tailing.checkpointer import Checkpointer
 from fabricd.store import checkpoints, repairs
 from fabricd.store.durable import Damaged, Loaded
 from tests.cancelling import at_every_suspension, descriptors

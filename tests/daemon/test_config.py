@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabricd.daemon.config import BadConfig, Config, in_force, load, log_file, schema
-from fabricd.daemon.keys import BY_NAME, KEYS, PLACES, Key, mistaken
-from fabricd.daemon.layers import (
+from fabricd.daemon.settings.keys import BY_NAME, KEYS, PLACES, Key, mistaken
+from fabricd.daemon.settings.layers import (
     Default,
     InEnvironment,
     InFile,

@@ -18,9 +18,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from fabricd.daemon.notify import feed_watchdog
+from fabricd.daemon.liveness.notify import feed_watchdog
+from tests.daemon.liveness.test_replaced import install, uninstall
 from tests.daemon.starting import background
-from tests.daemon.test_replaced import install, uninstall
 from tests.harness import Daemon, trace_line
 from tests.ipc.test_inherited import PASS
 
@@ -171,7 +171,7 @@ def test_a_passed_socket_elsewhere_is_a_matter_of_the_configuration(tmp_path: Pa
 WATCHING = """
 import sys
 import fabricd
-from fabricd.daemon import replaced
+from fabricd.daemon.liveness import replaced
 from fabricd.daemon.cli import main
 fabricd.__file__ = sys.argv.pop(1)
 replaced.LOOK_SECONDS = 0.2

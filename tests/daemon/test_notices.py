@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fabricd.core.normalform.apply import Applied, Normalizer
-from fabricd.daemon.compiler import Finished
+from fabricd.daemon.compiling.compiler import Finished
 from tests.core.making import line, operation, record, trace
 from tests.daemon.bench import Bench, lines
 from tests.daemon.pooling import entries, header

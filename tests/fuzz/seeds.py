@@ -12,7 +12,7 @@ import anyio
 
 from fabricd.core.repairs import ActionAlias, KeyAlias, Row, row_value, table_bytes, table_of
 from fabricd.core.settling import Learned, learned_bytes
-from fabricd.daemon.checkpointer import Checkpointer
+from fabricd.daemon.tailing.checkpointer import Checkpointer
 from tests.daemon.bench import Bench
 from tests.harness import SURFACE, prose_line, trace_line
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from fabricd.core.compiling.compile import plans_steps
 from fabricd.core.entropy.freedom import freedom_steps
 from fabricd.core.steps import finish
-from fabricd.daemon.checkpointer import Checkpointer
 from fabricd.daemon.config import BadConfig, Config
 from fabricd.daemon.config import load as load_config
+from fabricd.daemon.tailing.checkpointer import Checkpointer
 from fabricd.store import artifacts, checkpoints, pools, repairs, surfaces
 from fabricd.store.durable import Damaged, Load, Loaded, Missing
 from tests.daemon.bench import Bench

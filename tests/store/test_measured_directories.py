@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabricd.core.entropy.meter import report_text
-from fabricd.daemon import offline
+from fabricd.daemon.offline import measuring as offline
 from fabricd.store import surfaces
 from fabricd.store.durable import Loaded
 from tests.core.making import Json

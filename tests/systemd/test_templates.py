@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabricd.daemon.service import agent, author, serves, socket_unit, unit
-from fabricd.daemon.start import BAD_CONFIG, OK, REPLACED, STALE
+from fabricd.daemon.exits import BAD_CONFIG, OK, REPLACED, STALE
+from fabricd.daemon.service.unit_files import agent, author, serves, socket_unit, unit
 
 PROGRAM = "/home/me/.local/bin/fabricd"
 PLACES: Mapping[str, str] = {"FABRICD_HOME": "/home/me/fabric", "XDG_STATE_HOME": "/home/me/s"}

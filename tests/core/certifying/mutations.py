@@ -7,7 +7,7 @@ from msgspec import structs
 from fabricd.core.certifying.corpora import Corpus
 from fabricd.core.certifying.laws import Laws
 from fabricd.core.evidence import Evidence
-from fabricd.daemon.certifying import PROGRAM, Machine
+from fabricd.daemon.offline.certifying import PROGRAM, Machine
 from tests.core.certifying.broken_plans import (
     FirstOnly,
     Substituting,

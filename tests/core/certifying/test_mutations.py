@@ -12,7 +12,7 @@ from fabricd.core.certifying.corpora import corpus_checks, examine_steps
 from fabricd.core.certifying.examples import ALPHA, BETA, COMPILE_DIGEST, SURFACE, artifact_json
 from fabricd.core.certifying.laws import Laws
 from fabricd.core.steps import finish
-from fabricd.daemon.certifying import Machine, fixed_checks
+from fabricd.daemon.offline.certifying import Machine, fixed_checks
 from tests.core.certifying.mutations import LAWS, MUTATIONS, Mutation, corpus_of
 
 CASES = [

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fabricd.core.trajectory.packets import packet_event
-from fabricd.daemon.cli.trajectory_work import folder_report
+from fabricd.daemon.cli.trajectory.work import folder_report
 from tests.core.trajectory.making import measured, trajectory
 from tests.harness import ROOT
 

@@ -29,7 +29,7 @@ def imported(code: str) -> set[str]:
     [
         "import fabricd.daemon.supervisor",
         "from fabricd.daemon.context.library import Context",
-        "import fabricd.daemon.cli.context",
+        "import fabricd.daemon.cli.context.command",
     ],
 )
 def test_only_the_worker_has_the_engine(code: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricd.daemon.cli.wrap_run import _NAME, is_wrapping
+from fabricd.daemon.cli.wrap.run import _NAME, is_wrapping
 from fabricd.daemon.wrapping.agents import NAMES, places_of
 from fabricd.daemon.wrapping.forms import Form, NoEntry, Unfit
 from fabricd.daemon.wrapping.words import gateway_name

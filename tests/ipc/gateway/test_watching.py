@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabricd.core.mcp.conversation import Asked, Called, Conversation
-from fabricd.daemon.cli.wrap_run import is_wrapping
+from fabricd.daemon.cli.wrap.run import is_wrapping
 from fabricd.ipc.gateway.journal import Journal
 from fabricd.ipc.gateway.watching import Watch
 

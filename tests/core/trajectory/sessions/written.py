@@ -9,8 +9,8 @@ from typing import Any
 
 from fabricd.core.trajectory.sessions.document import Named, pieces
 from fabricd.core.trajectory.sessions.joining import Run, run_of
-from fabricd.daemon.cli.trajectory_session_reading import read_source
-from fabricd.daemon.cli.trajectory_work import profiled, validated
+from fabricd.daemon.cli.trajectory.session_reading import read_source
+from fabricd.daemon.cli.trajectory.work import profiled, validated
 from tests.oracle.naive_outputs import Totals, outputs_of, totals
 
 Json = dict[str, Any]

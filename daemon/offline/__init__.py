@@ -1,0 +1,1 @@
+"""What needs no daemon: the same steps, driven in place."""

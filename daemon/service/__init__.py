@@ -1,0 +1,1 @@
+"""Starting and ending the daemon, by hand or by a service manager."""

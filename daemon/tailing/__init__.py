@@ -1,0 +1,1 @@
+"""The session logs followed: watches, cursors, and the books of what was read."""

@@ -1,0 +1,1 @@
+"""What the daemon tells: events, counters, metrics and the log file."""
