@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -98,21 +99,30 @@ def idle(folder: Path) -> list[Figure]:
     # After ten quiet minutes it looks at all files as often as if this were set. The first look
     # reads those again that were written just before the start.
     later, _ = _idle(folder / "later", 30, 36)
+    alone, _ = _idle(folder / "alone", 30, 6, has_sessions=False)
     quiet = "it looks at all files every 30 s"
     return [
         Figure("daemon idle, 1,000 files: RSS", rss, "MiB", 64.0, False, "imports and watch: 47"),
         Figure("daemon idle, 1,000 files: CPU", later, "% of a core", 0.1, False, quiet),
         Figure("its CPU in the ten minutes before", soon, "% of a core", 0.16, False, "every 10 s"),
+        Figure("its CPU where Pi has no folder of sessions", alone, "% of a core", 0.1, False, ""),
     ]
 
 
 def _idle(
-    folder: Path, rescan: int, settled: float = 6.0, seconds: float = 30.0
+    folder: Path,
+    rescan: int,
+    settled: float = 6.0,
+    seconds: float = 30.0,
+    has_sessions: bool = True,
 ) -> tuple[float, float]:
     """Percent of a core and MiB, where all files are looked at every so many seconds."""
     looks = {"FABRICD_WATCH_RESCAN_SECONDS": str(rescan)}
     with daemon(folder, MALLOC_ARENA_MAX="2", **looks) as subject:
-        write(subject.sessions, 1000, 40, 0.15, 400)
+        if has_sessions:
+            write(subject.sessions, 1000, 40, 0.15, 400)
+        else:
+            shutil.rmtree(subject.sessions.parent)
         subject.declare(surface())
         subject.start()
         assert subject.process is not None

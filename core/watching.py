@@ -18,6 +18,9 @@ QUIET_POLL = 10.0
 QUIET_RESCAN = 30.0
 FIRST_PAUSE = 1.0
 LAST_PAUSE = 60.0
+MISSING_PAUSE = 2.0
+# Folders that could not share a watch are watched apart for so long at most.
+LONGEST_APART = 960.0
 
 _LOCAL = frozenset(
     b"apfs bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs fuseblk hfs hfsplus jfs msdos nilfs2 "

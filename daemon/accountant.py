@@ -11,8 +11,8 @@ import anyio.to_thread
 
 from fabricd.core.value.gateway import Run
 from fabricd.core.value.own import Turn, receipts_of
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.health import Health
-from fabricd.daemon.liveness.beats import until_beat
 from fabricd.store import gateway_turns
 from fabricd.store.durable import shown
 from fabricd.store.gateway_logs import folder_of, newest_first

@@ -24,6 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from fabricd.daemon.accountant import Accountant
 from fabricd.daemon.answers import Answers
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import SystemClock
 from fabricd.daemon.compiling.compiler import Compiler, Finished
 from fabricd.daemon.compiling.declared import SurfaceKeeper
@@ -37,7 +38,6 @@ from fabricd.daemon.context.child import started, worker_command
 from fabricd.daemon.context.methods import attached_methods, context_methods
 from fabricd.daemon.exits import OK, REPLACED
 from fabricd.daemon.health import Health
-from fabricd.daemon.liveness.beats import until_beat
 from fabricd.daemon.liveness.clockwatch import ClockWatch
 from fabricd.daemon.liveness.doorkeeper import Doorkeeper
 from fabricd.daemon.liveness.heartbeat import Heartbeat

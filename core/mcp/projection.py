@@ -6,7 +6,7 @@ become `*`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fabricd.core.plain import MAX_SAFE_INTEGER, is_list, is_object
@@ -17,6 +17,8 @@ _KEYS = 100
 _SCHEMAS = 64
 _NODES = 4096
 _STRANGE = "*"
+_BRANCHES = ("anyOf", "oneOf", "allOf")
+_LEADING = frozenset(("$ref", *_BRANCHES))
 
 
 class Projection:
@@ -90,8 +92,14 @@ class Projection:
             for index, item in enumerate(shown)
         ]
 
-    def _flat(self, schemas: list[object]) -> Iterator[dict[str, Any]]:
+    def _flat(self, schemas: list[object]) -> Iterable[dict[str, Any]]:
         """The schemas that speak of one value: behind references, in unions and intersections."""
+        if len(schemas) == 1 and is_object(only := schemas[0]) and _LEADING.isdisjoint(only):
+            # Most of them: a record is made while the next call may be on its way.
+            return (only,)
+        return self._followed(schemas)
+
+    def _followed(self, schemas: list[object]) -> Iterator[dict[str, Any]]:
         pending, seen = list(schemas), 0
         while pending and seen < _SCHEMAS:
             schema = pending.pop(0)
@@ -101,7 +109,7 @@ class Projection:
             yield schema
             if isinstance(reference := schema.get("$ref"), str):
                 pending.append(self._at(reference))
-            for name in ("anyOf", "oneOf", "allOf"):
+            for name in _BRANCHES:
                 if is_list(branches := schema.get(name)):
                     pending += branches
 

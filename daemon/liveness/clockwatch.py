@@ -10,11 +10,11 @@ from collections.abc import Callable
 import anyio
 
 from fabricd.core.clocks import Reading, jump_between
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
-from fabricd.daemon.liveness.beats import until_beat
 from fabricd.daemon.telemetry.events import Telemetry
 
-TICK_SECONDS = 5.0
+TICK_SECONDS = 4.0
 
 
 class ClockWatch:
@@ -33,13 +33,14 @@ class ClockWatch:
         """Look until cancelled."""
         self._last = self._now()
         while True:
-            await anyio.sleep(until_beat(self._clock.monotonic(), TICK_SECONDS))
-            self.tick()
+            pause = until_beat(self._clock.monotonic(), TICK_SECONDS)
+            await anyio.sleep(pause)
+            self.tick(pause)
 
-    def tick(self) -> None:
-        """Look once: a tick should have passed since the last time."""
+    def tick(self, pause: float = TICK_SECONDS) -> None:
+        """Look once: `pause` seconds should have passed since the last time."""
         before, self._last = self._last, self._now()
-        jump = jump_between(before, self._last, TICK_SECONDS)
+        jump = jump_between(before, self._last, pause)
         if jump is not None:
             self._telemetry.clock_jumped(jump.kind, jump.seconds)
             self._jumped()

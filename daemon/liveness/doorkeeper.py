@@ -15,9 +15,9 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
 from fabricd.daemon.health import Health
-from fabricd.daemon.liveness.beats import until_beat
 from fabricd.daemon.telemetry.events import Telemetry
 from fabricd.ipc.server import Server
 from fabricd.ipc.socket_file import BoundSocket, LiveSocket, NotASocket
@@ -25,7 +25,7 @@ from fabricd.store.durable import shown
 from fabricd.store.homes import BadHome, require_closed
 from fabricd.store.locks import AlreadyHeld, Ownership, hold
 
-LOOK_SECONDS = 5.0
+LOOK_SECONDS = 2.0
 TOUCH_SECONDS = 3600.0
 # Who starts a daemon holds the home until it has heard that one listens already.
 _START_SECONDS = 1.0

@@ -6,15 +6,15 @@ from collections import deque
 
 import anyio
 
+from fabricd.daemon.beats import until_beat
 from fabricd.daemon.clock import Clock
-from fabricd.daemon.liveness.beats import until_beat
 
-BEAT_SECONDS = 5.0
-_BEATS = 12
+BEAT_SECONDS = 4.0
+_BEATS = 15
 
 
 class Heartbeat:
-    """Looks every five seconds, so that it costs nothing: a sample, good for what stalls often."""
+    """Looks every four seconds, so that it costs nothing: a sample, good for what stalls often."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

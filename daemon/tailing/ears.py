@@ -89,13 +89,12 @@ class SurfaceEars:
     """The declared surface. A timer looks at it anyway: it needs no polling of its own."""
 
     def __init__(self, surface: Path, changed: Callable[[], None]) -> None:
-        self._root = os.fspath(surface.parent)
-        self._name = surface.name
+        self._paths = (os.fspath(surface), os.fspath(surface.parent))
         self._changed = changed
 
     def wants(self, path: str) -> bool:
         """The surface, or the folder it lies in."""
-        return path == self._root or os.path.basename(path) == self._name
+        return path in self._paths
 
     def heard(self, changes: Changes) -> bool:
         """It changed."""

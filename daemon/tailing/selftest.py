@@ -99,6 +99,15 @@ class SelfTest:
             # Heard of one device says nothing of another; unheard of, nothing works here.
             return False if told is False else None
 
+    async def require_watches(self) -> None:
+        """Arm one more watch, for a moment.
+
+        Raises:
+            Exception: there are none left.
+        """
+        async with self._lock:
+            await is_told(self._directories[0], TEST_SECONDS)
+
     async def _of_directory(self, directory: Path) -> bool | None:
         if directory in self._told:
             return True

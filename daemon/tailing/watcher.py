@@ -1,8 +1,8 @@
 """One watch for the session logs and the declared surface, or one for each where that fails.
 
-A watch costs an idle daemon a thread that wakes several times a second. So both folders share one
-as long as both can be watched; where one of them is missing, is not to be trusted or breaks the
-watch, each of them has its own, so that the trouble of one does not silence the other.
+A watch costs an idle daemon a thread that wakes several times a second: both folders share one.
+Where that breaks, each has its own for a while, so that the trouble of one does not silence the
+other.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import anyio
 
-from fabricd.core.watching import LAST_PAUSE, Events
+from fabricd.core.watching import LAST_PAUSE, LONGEST_APART
 from fabricd.daemon.health import Health
 from fabricd.daemon.tailing.ears import SessionEars, SurfaceEars, Tail
 from fabricd.daemon.tailing.selftest import SelfTest
-from fabricd.daemon.tailing.watch import Folder, Identity, Watch, listen
+from fabricd.daemon.tailing.watch import Folder, Watch
 from fabricd.store.homes import Homes
 
 
@@ -30,10 +30,10 @@ class Watcher:
         surface_changed: Callable[[], None],
         force_polling: bool,
     ) -> None:
-        selftest = SelfTest((homes.state, homes.entropy))
+        self._selftest = SelfTest((homes.state, homes.entropy))
         sessions = SessionEars(homes.sessions, tail)
         surface = SurfaceEars(homes.surface, surface_changed)
-        rest = (health, selftest, force_polling)
+        rest = (health, self._selftest, force_polling)
         self._folders = (
             Folder("watch-sessions", homes.sessions, True, sessions, *rest),
             Folder("watch-surface", homes.entropy, False, surface, *rest),
@@ -41,54 +41,38 @@ class Watcher:
 
     async def run(self) -> None:
         """Watch both until cancelled."""
+        pause = LAST_PAUSE
         while True:
+            began = anyio.current_time()
             await self._together()
-            await self._apart()
+            if anyio.current_time() - began > LAST_PAUSE:
+                pause = LAST_PAUSE
+            await self._apart(pause)
+            pause = min(pause * 2, LONGEST_APART)
 
     async def _together(self) -> None:
-        """One watch for both, for as long as that is possible."""
-        stopped = anyio.Event()
+        """One watch for both, until that breaks."""
+        watch = Watch(self._folders, self._selftest)
         async with anyio.create_task_group() as group:
-            group.start_soon(_ask_to_end, stopped)
-            try:
-                while (armed := await self._armed()) is not None:
-                    await listen(self._folders, armed, stopped)
-            except Exception:
-                # Not told here: each of them is tried alone now, and tells what is the matter.
-                for folder in self._folders:
-                    folder.is_heard = False
+            group.start_soon(_stop_when_cancelled, watch)
+            await watch.run()
             group.cancel_scope.cancel()
 
-    async def _armed(self) -> list[Identity] | None:
-        """What each folder is; None where they cannot all be watched."""
-        armed: list[Identity] = []
-        for folder in self._folders:
-            found = await folder.identity()
-            if found is None or not isinstance(await folder.decide(found), Events):
-                return None
-            armed.append(found)
-        return armed
-
-    async def _apart(self) -> None:
-        """A watch for each, at least until all of them work."""
-        stopped = anyio.Event()
+    async def _apart(self, seconds: float) -> None:
+        """A watch for each."""
+        watches = [Watch([folder], self._selftest) for folder in self._folders]
         async with anyio.create_task_group() as group:
-            for folder in self._folders:
-                group.start_soon(Watch(folder, stopped).run)
+            for watch in watches:
+                group.start_soon(watch.run)
             try:
-                await self._all_heard()
+                await anyio.sleep(seconds)
             finally:
-                stopped.set()
-
-    async def _all_heard(self) -> None:
-        while True:
-            await anyio.sleep(LAST_PAUSE)
-            if all(folder.is_heard for folder in self._folders):
-                return
+                for watch in watches:
+                    watch.stop()
 
 
-async def _ask_to_end(stopped: anyio.Event) -> None:
+async def _stop_when_cancelled(watch: Watch) -> None:
     try:
         await anyio.sleep_forever()
     finally:
-        stopped.set()
+        watch.stop()

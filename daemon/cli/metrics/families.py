@@ -108,7 +108,7 @@ FAMILIES: tuple[Family, ...] = (
         "gauges",
         "loopLagSeconds",
         "fabricd_loop_lag_seconds",
-        "Largest lag of the event loop in the last minute, looked at every 5 s.",
+        "Largest lag of the event loop in the last minute, looked at every 4 s.",
     ),
     Family("gauges", "knownFiles", "fabricd_known_files", "Session logs found."),
     Family("gauges", "windowFiles", "fabricd_window_files", "Session logs in the window."),

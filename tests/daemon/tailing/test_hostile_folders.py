@@ -55,14 +55,15 @@ def test_a_file_name_that_is_not_text_ends_nothing(tmp_path: Path) -> None:
 
 
 @contextmanager
-def few_watches(folder: Path, limit: str) -> Generator[Daemon, None, None]:
-    """A daemon in a user namespace of its own without inotify watches or instances.
+def few_watches(folder: Path, limit: str, first: int = 0) -> Generator[Daemon, None, None]:
+    """A daemon in a user namespace of its own with so few inotify watches or instances.
 
     The limit is lifted as soon as the file `more` is there.
     """
     name = f"/proc/sys/user/max_inotify_{limit}"
     script = (
-        f'echo 0 > {name} || exit 9; "$0" -m fabricd run & child=$!; trap "kill $child" TERM; '
+        f"echo {first} > {name} || exit 9; "
+        '"$0" -m fabricd run & child=$!; trap "kill $child" TERM; '
         f"while ! test -e more; do sleep 0.1; done; echo 1000 > {name}; wait $child; wait $child"
     )
     with daemon(folder) as subject, subject.log.open("ab") as log:
@@ -105,6 +106,28 @@ def test_without_inotify_it_polls_says_so_and_recovers(tmp_path: Path, limit: st
 
         subject.until(is_well, 30.0)
         found_within(subject, 5.0, path, 4)
+
+
+@pytest.mark.skipif(not can_limit(), reason="no user namespaces here")
+def test_watches_that_are_used_up_later_are_told_and_had_again(tmp_path: Path) -> None:
+    with few_watches(tmp_path, "watches", 8) as subject:
+        subject.until(lambda: subject.status()["state"] == "ready", 20.0)
+        found_within(subject, 5.0, os.fsencode(subject.sessions / "s.jsonl"), 3)
+        assert ailing(subject) == {}
+        more = [subject.sessions.with_name(f"--more-{number}--") for number in range(12)]
+        for folder in more:
+            folder.mkdir()
+        subject.until(lambda: "watch-sessions" in ailing(subject), 15.0)
+        assert "fs.inotify.max_user_watches" in ailing(subject)["watch-sessions"]
+        found_within(subject, 5.0, os.fsencode(more[-1] / "s.jsonl"), 4)
+        (tmp_path / "more").touch()
+
+        def is_well() -> bool:
+            (more[-1] / "news.jsonl").write_text(str(time.time()))
+            return not ailing(subject)
+
+        subject.until(is_well, 60.0)
+        found_within(subject, 3.0, os.fsencode(more[-1] / "s.jsonl"), 5)
 
 
 def test_what_happened_while_it_was_stopped_is_found(tmp_path: Path) -> None:
