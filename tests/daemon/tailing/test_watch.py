@@ -91,6 +91,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(watch, "LAST_PAUSE", 0.1)
     monkeypatch.setattr(watch, "MISSING_PAUSE", 0.05)
+    monkeypatch.setattr(watch, "_STEP_MS", 50)
     monkeypatch.setattr(watcher, "LAST_PAUSE", 0.1)
     monkeypatch.setattr(watch, "next_pause", lambda pause: pause)
 
