@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import shutil
@@ -65,6 +66,9 @@ def longest_stall(folder: Path, gigabytes: float, giant: int = 0) -> Figure:
             longest, last = max(longest, now - last), now
 
     async def run() -> float:
+        # As the daemon does, before it reads anything.
+        gc.collect()
+        gc.freeze()
         started = time.perf_counter()
         telemetry = LogTelemetry(_Silent(), _publish_nothing)
         health, books, clock = Health(telemetry), Books(), SystemClock()

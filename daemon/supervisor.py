@@ -229,6 +229,8 @@ class Supervisor:
                 self.stop(f"received {number.name}")
 
     async def _live(self, ready: Ready | None) -> None:
+        # What was imported lives to the end: no collection of the first pass looks through it.
+        gc.freeze()
         await anyio.to_thread.run_sync(self._clean_up)
         await self._compiler.start()
         await self._pool.start()
