@@ -62,12 +62,30 @@ class Agent:
         self.say(data)
         return self.hear()
 
+    def is_starting(self) -> bool:
+        """Whether a command of its own that starts a daemon runs still."""
+        if shutil.which("ps") is None:
+            return False
+        found = subprocess.run(
+            ["ps", "-A", "-o", "ppid=", "-o", "stat="], capture_output=True, text=True, check=True
+        )
+        rows = (row.split() for row in found.stdout.splitlines())
+        return any(row[0] == str(self.process.pid) and row[1][0] != "Z" for row in rows)
+
+    def settle(self) -> None:
+        """Whoever starts a daemon after the end of a test would leave it behind."""
+        ends = time.monotonic() + SECONDS
+        while self.is_starting() and time.monotonic() < ends:
+            time.sleep(0.02)
+
     def leave(self) -> tuple[int, bytes]:
+        self.settle()
         assert self.process.stdin is not None and self.process.stderr is not None
         self.process.stdin.close()
         return self.process.wait(SECONDS), self.process.stderr.read()
 
     def close(self) -> None:
+        self.settle()
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
