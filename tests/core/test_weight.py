@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -37,11 +36,10 @@ def test_a_chain_that_doubles_is_too_heavy_once_it_is_long(keyword: str) -> None
 
 
 def test_a_schema_that_would_take_hours_is_refused_at_once() -> None:
-    started = time.monotonic()
+    # To unfold forty such steps is the work of days: that this ends is the test.
     for steps in (40, 5000):
         with pytest.raises(Unjudgeable, match="10,000"):
             Validator(doubling(steps))
-    assert time.monotonic() - started < 2
 
 
 def test_an_action_with_such_a_schema_gets_no_plan_and_the_others_keep_theirs() -> None:

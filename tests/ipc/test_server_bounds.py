@@ -117,7 +117,7 @@ async def test_200_idle_clients_keep_nobody_waiting(place: Path) -> None:
             # In a thread: the server has to accept meanwhile.
             await anyio.to_thread.run_sync(idle.connect, str(served.path))
         for _ in range(3):
-            with anyio.fail_after(1):
+            with anyio.fail_after(5):
                 assert await served.is_alive()
         assert len(served.places) <= MAX_CONNECTIONS
 
@@ -144,7 +144,7 @@ async def test_a_flood_of_notifications_and_garbage_holds_nobody_up(place: Path)
             client = await stack.enter_async_context(served.client())
             client.writer.write(data)
         for _ in range(5):
-            with anyio.fail_after(1):
+            with anyio.fail_after(5):
                 assert await served.is_alive()
         assert ("unknown", "refused") in served.events.ended
 
@@ -183,7 +183,7 @@ async def test_large_frames_that_never_end_take_no_more_memory_than_there_is_for
                 await anyio.sleep(0.01)
         assert set(served.events.cut) == {"crowded"}
         assert served.places.held <= MAX_HELD
-        with anyio.fail_after(1):
+        with anyio.fail_after(5):
             assert await served.is_alive()
 
 
@@ -216,10 +216,10 @@ async def _drip(client: Client) -> None:
 async def test_a_client_between_two_frames_has_the_whole_deadline_again(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabricd.ipc.connection.FRAME_SECONDS", 0.5)
+    monkeypatch.setattr("fabricd.ipc.connection.FRAME_SECONDS", 1.5)
     async with serving(place) as served, served.client() as client:
         for number in range(4):
-            await anyio.sleep(0.2)
+            await anyio.sleep(0.5)
             assert (await client.ask("status", number))["id"] == number
 
 
@@ -229,13 +229,13 @@ async def test_a_client_that_never_reads_holds_nobody_up_and_loses_its_place(
     async def large(_: NoParams) -> bytes:
         return b'"' + b"x" * (8 << 20) + b'"'
 
-    monkeypatch.setattr("fabricd.ipc.connection.SEND_SECONDS", 0.3)
+    monkeypatch.setattr("fabricd.ipc.connection.SEND_SECONDS", 1.5)
     async with serving(place, {"large": Method(NoParams, large)}) as served:
         with socket.socket(socket.AF_UNIX) as greedy:
             greedy.connect(str(served.path))
             greedy.sendall(frame("large", id=1) * 3)
             await served.until_connections(1)
-            with anyio.fail_after(0.25):
+            with anyio.fail_after(1.4):
                 assert await served.is_alive()
             await served.until_connections(0)
         assert await served.is_alive()

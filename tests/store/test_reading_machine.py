@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
@@ -282,6 +283,20 @@ def test_a_book_that_forgets_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         self.book = forgetful(found)
         return found
 
+    caught: list[AssertionError] = []
+    checked = SessionFile.check
+
+    def check(self: SessionFile) -> None:
+        try:
+            checked(self)
+        except AssertionError as error:
+            caught.append(error)
+            raise
+
     monkeypatch.setattr(SessionFile, "one_pass", one_pass)
-    with pytest.raises(AssertionError):
+    monkeypatch.setattr(SessionFile, "check", check)
+    # The clock and the inodes of a real file system differ from run to run: the same steps may
+    # pass when they are tried again, which is said as Flaky.
+    with pytest.raises((AssertionError, Flaky)):
         drive(ONCE)
+    assert caught

@@ -140,13 +140,11 @@ async def test_many_requests_at_once(state: Path) -> None:
 async def test_a_long_request_holds_up_no_other_tree(state: Path) -> None:
     async with attended(state) as subject:
         async with anyio.create_task_group() as group:
-            group.start_soon(partial(subject.ask, "slow:8", root="/large"))
-            await subject.until(lambda: "begin select slow:8" in subject.noted)
-            began = time.monotonic()
+            group.start_soon(partial(subject.ask, "slow:60", root="/large"))
+            await subject.until(lambda: "begin select slow:60" in subject.noted)
             for _ in range(5):
                 assert await subject.ask("echo", root="/small") == "echo\n"
             assert await subject.ask("echo", "recover", root="/large") == "echo\n"
-            assert time.monotonic() - began < 4
             await subject.until(lambda: subject.attendant.progress)
             (progress,) = subject.attendant.progress
             assert (progress.root, progress.done, progress.total) == ("/large", 3, 10)
@@ -288,7 +286,7 @@ async def test_a_queue_that_is_full_says_so_at_once(state: Path) -> None:
             assert subject.noted.count("begin select slow:20") == 2
             began = time.monotonic()
             assert (await subject.refused("echo")).reason == "busy"
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 10
             group.cancel_scope.cancel()
         assert await subject.ask("echo") == "echo\n"
 

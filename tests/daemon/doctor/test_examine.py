@@ -42,7 +42,7 @@ def test_what_breaks_or_hangs_could_not_be_checked_and_the_others_are_told_in_or
     looks = (("hanging", hanging), ("broken", broken), ("sound", sound))
     started = time.monotonic()
     found = looked(looks, subject(env, "0.1.0", 0.1), 0.3)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 15
     assert [(check.id, check.state) for check in found] == [
         ("hanging", "unknown"),
         ("before", "ok"),
@@ -76,7 +76,7 @@ def test_a_silent_daemon_does_not_make_it_long(env: Mapping[str, str]) -> None:
         with listening(path, silent):
             started = time.monotonic()
             found = examine({**env, "FABRICD_SOCKET": str(path)}, "0.1.0")
-            assert time.monotonic() - started < 6
+            assert time.monotonic() - started < 9
     [daemon] = [check for check in found if check.id == "daemon"]
     assert daemon.state == "wrong" and "does not answer" in daemon.found
 

@@ -111,5 +111,5 @@ def test_a_program_that_hangs_or_is_missing_is_silent_in_time(
     program(tmp_path, "exec sleep 30", monkeypatch)
     started = time.monotonic()
     assert said("systemctl") == Silent("systemctl did not answer within 0.2 s")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert said("no-such-program-of-ours") == Silent("there is no no-such-program-of-ours here")

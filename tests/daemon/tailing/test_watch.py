@@ -126,7 +126,7 @@ async def test_a_failure_beside_them_does_not_wait_for_their_threads(bench: Benc
             await anyio.sleep(1.0)
             failed_at = time.monotonic()
             raise Failed
-    assert time.monotonic() - failed_at < 3.0
+    assert time.monotonic() - failed_at < 7.0
 
 
 def breaking(error: Exception, times: int, only: str = "") -> Any:
@@ -289,7 +289,7 @@ async def test_noise_in_one_folder_hides_nothing_of_another(bench: Bench) -> Non
             bench.heard.hinted.clear()
         (link / "--repo--" / "s.jsonl").write_text(str(time.time()))
 
-    with anyio.fail_after(6):
+    with anyio.fail_after(12):
         await bench.until(lambda: turned and bool(bench.heard.hinted), write)
 
 
@@ -380,7 +380,7 @@ async def test_a_root_moved_away_and_made_again_is_soon_noticed(bench: Bench) ->
         (bench.project / "s.jsonl").write_text(str(time.time()))
 
     await bench.until(lambda: moved > 0 and bool(bench.heard.hinted), move)
-    assert time.monotonic() - moved < 5.0
+    assert time.monotonic() - moved < 10.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")

@@ -48,7 +48,7 @@ def test_it_ends_whatever_the_id(running: WithFake, id: bytes, is_one: bool) -> 
         assert one.process.stdout is not None
         found = one.process.stdout.readline()
         began = time.monotonic()
-        assert one.leave() == (0, b"") and time.monotonic() - began < 5
+        assert one.leave() == (0, b"") and time.monotonic() - began < 15
         told = id if is_one else b"null"
         assert found.startswith(b'{"jsonrpc":"2.0","id":%b,' % told)
 
@@ -150,7 +150,7 @@ def test_an_answer_in_drops_is_none(tmp_path: Path) -> None:
         began = time.monotonic()
         found = one.ask(line("ping", 1))
         assert (found["id"], found["error"]["data"]) == (1, {"reason": "not-running"})
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 30
         assert one.leave() == (0, b"")
 
 

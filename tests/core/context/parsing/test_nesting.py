@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.context.parsing.test_parser import check
+from tests.growth import grows_with_length
 
 from fabricd.core.context.parsing.macros import without_macros
 from fabricd.core.context.parsing.parser import lines_of, parse
@@ -157,11 +156,12 @@ def test_all_else_stays_where_it_is(text: str) -> None:
     "text",
     ["class ", "class A ", "class A B<", "class A(", "class A::", "class A" + "\n" * 9, "A " * 9],
 )
-def test_much_of_the_same_takes_no_long(text: str) -> None:
-    started = process_time()
+def test_much_of_the_same_takes_time_by_its_length(text: str) -> None:
+    written = text.encode()
 
-    without_macros(text.encode() * 50_000)
-    without_macros(b"class " + text[-1:].encode() * 500_000)
-    without_macros(b"class A" + text[-1:].encode() * 500_000)
-
-    assert process_time() - started < 2
+    for start, again in ((b"", written), (b"class ", written[-1:]), (b"class A", written[-1:])):
+        assert grows_with_length(
+            lambda length, start=start, again=again: start + again * (length // len(again)),
+            without_macros,
+            500_000,
+        )
