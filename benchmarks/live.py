@@ -1,4 +1,4 @@
-"""Stall, idle, hook and status: what needs a running daemon."""
+"""Stall, idle, hook, status and completion: what needs a running daemon."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _idle(
 
 
 def clients(folder: Path) -> list[Figure]:
-    """Cold processes: the hook and `status`, beside a bare interpreter."""
+    """Cold processes: the hook, `status` and a completion, beside a bare interpreter."""
     scripts = Path(sys.executable).parent
     with daemon(folder) as subject:
         subject.declare(surface())
@@ -148,9 +148,13 @@ def clients(folder: Path) -> list[Figure]:
         hooked = median(lambda: process_wall(hook, subject.env, payload), 21) * 1000
         status = [str(scripts / "fabricd"), "status"]
         asked = median(lambda: process_wall(status, subject.env), 21) * 1000
+        words = {"COMP_WORDS": "fabricd config show --", "COMP_CWORD": "3"}
+        prompt = {**subject.env, "_FABRICD_COMPLETE": "bash_complete", **words}
+        completed = median(lambda: process_wall(status[:1], prompt), 21) * 1000
     bare = median(lambda: process_wall([sys.executable, "-c", "pass"]), 21) * 1000
     baseline = f"a bare interpreter: {bare:.0f} ms"
     return [
         Figure("fabricd-hook, cold", hooked, "ms", 40.0, False, baseline),
         Figure("fabricd status, cold", asked, "ms", 100.0, False, baseline),
+        Figure("a word completed at a prompt, cold", completed, "ms", 150.0, False, baseline),
     ]
