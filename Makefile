@@ -5,6 +5,8 @@ PIP     := $(BIN)/python -m pip install -q --disable-pip-version-check
 VECTORS ?= fixtures/conformance
 KILLS   ?= 200
 MESSAGES ?= 20000
+# The tests start more than a thousand processes: what is imported is compiled once, as users have it.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check lint types contracts unit package docs bench conformance fuzz prove soak e2e clean
@@ -47,6 +49,7 @@ contracts: .venv/dev.stamp
 
 # Two workers more than cores, six at most: many tests wait for a process.
 unit: .venv/dev.stamp
+	@$(BIN)/python -m compileall -q -j 0 core daemon ipc store src
 	$(BIN)/python -m pytest -q --dist loadfile \
 	  -n $$($(BIN)/python -c 'import os; print(min(6, (os.cpu_count() or 1) + 2))')
 
