@@ -34,7 +34,6 @@ def grows_with_length(make: Callable[[int], T], act: Callable[[T], object], leng
 
 def _cpu(act: Callable[[T], object], given: T) -> float:
     # A collection costs by what else the process keeps.
-    gc.collect()
     gc.disable()
     try:
         started = time.thread_time()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from typing import Any
 
@@ -50,7 +51,7 @@ def plainly(value: Any) -> str:
 
 def is_index(key: str) -> bool:
     """Whether a key is an array index."""
-    return key in {str(number) for number in range(300)}
+    return re.fullmatch("0|[1-9][0-9]{0,9}", key) is not None and int(key) < 2**32 - 1
 
 
 def escaped(text: str) -> str:
