@@ -92,12 +92,14 @@ class SessionFolder(RuleBasedStateMachine):
         self.portal.call(what)
 
     def teardown(self) -> None:
-        if self.files:
-            self.call(self.tailer.read_all)
-            self.check()
-        type(self).reads |= {how for _, how in self.telemetry.reads}
-        shutil.rmtree(self.folder)
-        shutil.rmtree(self.state)
+        try:
+            if self.files:
+                self.call(self.tailer.read_all)
+                self.check()
+        finally:
+            type(self).reads |= {how for _, how in self.telemetry.reads}
+            shutil.rmtree(self.folder)
+            shutil.rmtree(self.state)
 
     # What sessions are made of: no two records are alike, as each has an id of its own.
 
