@@ -39,9 +39,12 @@ class Accountant:
                 await self.look()
                 await anyio.sleep(until_beat(anyio.current_time(), EVERY_SECONDS))
         finally:
-            if self._ledger is not None:
-                self._ledger.close()
-                self._ledger = None
+            self._close()
+
+    def _close(self) -> None:
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
 
     async def look(self) -> None:
         """Enter what is new. What fails is tried again on the next look."""
@@ -53,8 +56,14 @@ class Accountant:
         except AlreadyHeld:
             self._health.degrade("value", f"another program writes {place}", "stop it")
         except OSError as error:
+            # Where its folder was removed under it, only opening it anew helps.
+            self._close()
             reason = f"{place} cannot be kept: {error.strerror or error}"
             self._health.degrade("value", reason, "free space or mend the permissions")
+        except Exception as error:
+            # A border: receipts that cannot be kept must not end the daemon.
+            reason = f"fabricd failed on the gateway's logs ({type(error).__name__}: {error})"
+            self._health.degrade("value", reason, "please report this")
         else:
             self._health.recover("value")
 
@@ -64,9 +73,11 @@ class Accountant:
         cursors: dict[str, gateway_turns.Cursor] = {}
         turns: list[tuple[Run, Turn]] = []
         for path in newest_first(folder_of(self._homes.state)):
-            cursor, found = self._read(path, known.get(str(path)))
+            # Not every file name is text.
+            name = shown(path)
+            cursor, found = self._read(path, known.get(name))
             if cursor is not None:
-                cursors[str(path)] = cursor
+                cursors[name] = cursor
             turns += found
         if turns:
             self._enter(turns)

@@ -38,6 +38,8 @@ from fabricd.store.homes import Homes
 
 # No file system knows longer ones.
 _LONGEST_PATH = 4096
+# So many transcripts are looked for at once.
+_LOOKS = 4
 
 
 class Answers:
@@ -81,6 +83,7 @@ class Answers:
         self._repairer = Repairer(homes, clock)
         self._stop = stop
         self._worker = worker
+        self._looking = anyio.CapacityLimiter(_LOOKS)
         self.state = "starting"
 
     def methods(self) -> Mapping[str, Method]:
@@ -155,7 +158,17 @@ class Answers:
         """Have a transcript read at once, if it is one of those that are read."""
         path = None
         if len(transcript) <= _LONGEST_PATH:
-            path = await anyio.to_thread.run_sync(_session_path, transcript, self._homes.sessions)
+            if self._looking.borrowed_tokens == self._looking.total_tokens:
+                # On a mount that hangs each look keeps its thread: one to look at all is enough.
+                self._tailer.hint_all()
+                return
+            path = await anyio.to_thread.run_sync(
+                _session_path,
+                transcript,
+                self._homes.sessions,
+                abandon_on_cancel=True,
+                limiter=self._looking,
+            )
         if path is None:
             self._telemetry.transcript_ignored(transcript[:_LONGEST_PATH])
         else:
@@ -171,6 +184,7 @@ class Answers:
 
     async def compile_now(self, _: NoParams) -> bytes:
         """Look at everything and compile; answers how it ended."""
+        await self._grace.opened()
         await self._tailer.read_all()
         return orjson.dumps(_finished_value(await self._compiler.compile()))
 

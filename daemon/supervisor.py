@@ -1,13 +1,15 @@
 """The supervisor: owns, binds, starts in order, stops in order.
 
 Start: locks → socket → cursors → first look → ready. Stop: reading ends, the last compile is
-awaited (5 s), cursors are written (2 s), then the socket goes and the locks are released.
+awaited (5 s), cursors are written (2 s), then the socket goes and the locks are released. A thread
+that takes longer than all that together, in a dead mount, is left behind.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -36,7 +38,7 @@ from fabricd.daemon.config import Config
 from fabricd.daemon.context.attendant import Attendant
 from fabricd.daemon.context.child import started, worker_command
 from fabricd.daemon.context.methods import attached_methods, context_methods
-from fabricd.daemon.exits import OK, REPLACED
+from fabricd.daemon.exits import FAILED, OK, REPLACED
 from fabricd.daemon.health import Health
 from fabricd.daemon.liveness.clockwatch import ClockWatch
 from fabricd.daemon.liveness.doorkeeper import Doorkeeper
@@ -62,6 +64,8 @@ _IMPORTED_EARLY = (Levenshtein,)
 
 LAST_COMPILE_SECONDS = 5.0
 CHECKPOINT_SECONDS = 2.0
+# More than all that has a bound of its own takes, and less than `fabricd stop` waits.
+LEAVE_SECONDS = 13.0
 SURFACE_SECONDS = 10.0
 
 Ready = Callable[["Running"], Any]
@@ -78,8 +82,18 @@ class Running:
 class Supervisor:
     """One daemon, from ready to stopped."""
 
-    def __init__(self, homes: Homes, config: Config, bound: BoundSocket, version: str, log: Any):
+    def __init__(
+        self,
+        homes: Homes,
+        config: Config,
+        bound: BoundSocket,
+        version: str,
+        log: Any,
+        leaving: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Nothing runs yet; `leaving` is called once it begins to stop."""
         self._homes = homes
+        self._leaving = leaving
         self._bound = bound
         self._clock = SystemClock()
         self._stopping = anyio.Event()
@@ -185,6 +199,7 @@ class Supervisor:
         if not self._stopping.is_set():
             self._reason = reason
             self._stopping.set()
+            self._leaving()
 
     def _leave_to_new_code(self) -> None:
         self.exit_code = REPLACED
@@ -202,9 +217,15 @@ class Supervisor:
 
     async def run(self, ready: Ready | None = None) -> None:
         """Run until stopped."""
+        # Signals are heeded to the very end: a second one must not kill what the first one ends.
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._heed_signals)
+            await self._serve(ready)
+            group.cancel_scope.cancel()
+
+    async def _serve(self, ready: Ready | None) -> None:
         started = self._clock.monotonic()
         async with anyio.create_task_group() as outer:
-            outer.start_soon(self._heed_signals)
             await outer.start(self._attendant.run)
             await outer.start(self._server.run)
             try:
@@ -238,8 +259,10 @@ class Supervisor:
         await self._keeper.refresh()
         await self._lexicon.refresh(self._keeper.surface)
         async with anyio.create_task_group() as group:
-            await group.start(self._grace.run)
+            # Nothing is compiled before everything was read once: a trigger that comes sooner would
+            # be served from empty books.
             await group.start(self._tailer.run)
+            await group.start(self._grace.run)
             group.start_soon(self._watcher.run)
             group.start_soon(self._checkpointer.run)
             group.start_soon(self._accountant.run)
@@ -282,6 +305,7 @@ class Supervisor:
         """The timer behind the surface watch."""
         while True:
             await anyio.sleep(until_beat(self._clock.monotonic(), SURFACE_SECONDS))
+            self._tailer.tell_if_stuck()
             # A damaged file is tried again too: somebody may have moved it away meanwhile.
             if await self._keeper.refresh() or self._compiler.is_blocked:
                 self._evidence_changed()
@@ -289,7 +313,7 @@ class Supervisor:
     async def _wind_down(self) -> None:
         try:
             with anyio.move_on_after(LAST_COMPILE_SECONDS, shield=True):
-                if self._grace.is_pending:
+                if self._grace.is_open and self._grace.is_pending:
                     await self._grace.serve()
         finally:
             with anyio.move_on_after(CHECKPOINT_SECONDS, shield=True):
@@ -310,8 +334,19 @@ def serve(
     Gives the exit code: 0, or 75 where it left for a newly installed package to be started.
     """
 
+    def leave() -> None:
+        # A thread that a dead mount holds is waited for without end, here and when Python ends.
+        log.error("left_unfinished", seconds=LEAVE_SECONDS)
+        bound.unlink()
+        os._exit(FAILED)
+
+    def leaving() -> None:
+        timer = threading.Timer(LEAVE_SECONDS, leave)
+        timer.daemon = True
+        timer.start()
+
     async def main() -> int:
-        supervisor = Supervisor(homes, config, bound, version, log)
+        supervisor = Supervisor(homes, config, bound, version, log, leaving)
         await supervisor.run(ready)
         return supervisor.exit_code
 

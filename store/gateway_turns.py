@@ -11,7 +11,7 @@ from msgspec import Struct
 from fabricd.core.value.gateway import Run, run_in, turn_in
 from fabricd.core.value.own import Turn
 from fabricd.store.atomic import write_atomic
-from fabricd.store.durable import Damaged, Missing, read_bounded
+from fabricd.store.durable import Damaged, Missing, read_bounded, shown
 from fabricd.store.sessions import OpenLog
 
 _MAX_CURSORS = 16 * 1024 * 1024
@@ -67,6 +67,6 @@ def read_on(path: Path, cursor: Cursor | None) -> tuple[Cursor, list[tuple[Run, 
                 offset += len(line) + 1
                 if run is None:
                     run = run_in(line)
-                elif (turn := turn_in(line, run.session, path.name)) is not None:
+                elif (turn := turn_in(line, run.session, shown(path.name))) is not None:
                     found.append((run, turn))
     return Cursor(stat.inode, offset, run), found

@@ -147,12 +147,20 @@ def find(env: Mapping[str, str]) -> Homes:
     state = Path(state_dir(env))
     if given := env.get("FABRICD_HOME"):
         return Homes(Path(absolute(given, env)), state, agent, is_pi_home=False)
-    if agent.is_dir():
+    if _is_directory(agent):
         return Homes(agent / "fabric", state, agent, is_pi_home=True)
     # Imported where it is needed: clients that only talk to the socket never get here.
     from platformdirs import user_data_path
 
     return Homes(user_data_path("fabricd", appauthor=False), state, agent, is_pi_home=False)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # A mount that died: what uses it says so.
+        return True
 
 
 def require_private(path: Path, what: str) -> None:

@@ -15,7 +15,7 @@ from fabricd.core.documents import BadDocument, strict_json
 from fabricd.core.pool.file import Pool, pool_bytes, pool_of
 from fabricd.core.pool.ledger import Ledger
 from fabricd.core.pool.rows import Gone, Row, is_sound
-from fabricd.core.pool.values import Identity
+from fabricd.core.pool.values import Identity, is_value
 from fabricd.store.atomic import write_atomic
 from fabricd.store.durable import Damaged, Load, Loaded, Missing, read_bounded, shown
 from fabricd.store.versions import UNREADABLE, is_of_another
@@ -138,6 +138,8 @@ def load_ledger(path: Path) -> Load[tuple[Ledger, str]]:
         return Missing() if is_of_another(data, VERSION) else Damaged(path, str(error)[:200])
     if not all(map(is_sound, ledger.rows.values())):
         return Damaged(path, "a session's row cannot be decoded")
+    if not all(map(is_value, ledger.identities.values())):
+        return Damaged(path, "a number in it is none")
     return Loaded((ledger, books.exported), b"")
 
 

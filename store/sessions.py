@@ -26,18 +26,26 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Listing:
-    """What discovery found. Paths are bytes: not every file name is text."""
+    """What discovery found. Paths are bytes: not every file name is text.
+
+    `unlisted` are folders that could not be listed: what lies in them may be there still.
+    """
 
     files: tuple[SessionFile, ...]
     skipped: tuple[Skipped, ...]
+    unlisted: tuple[bytes, ...] = ()
 
 
-def _entries(directory: bytes, skipped: list[Skipped]) -> Iterator[os.DirEntry[bytes]]:
+def _entries(
+    directory: bytes, skipped: list[Skipped], unlisted: list[bytes]
+) -> Iterator[os.DirEntry[bytes]]:
     try:
         with os.scandir(directory) as found:
             yield from found
     except OSError as error:
         skipped.append(Skipped(shown(directory), error.strerror or str(error)))
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            unlisted.append(directory)
 
 
 def discover(root: Path, include_root: bool = False) -> Listing:
@@ -47,17 +55,30 @@ def discover(root: Path, include_root: bool = False) -> Listing:
     """
     files: list[SessionFile] = []
     skipped: list[Skipped] = []
+    unlisted: list[bytes] = []
     top = os.fsencode(root)
-    if not os.path.lexists(top):
+    if not _may_be_there(top):
         return Listing((), ())
-    for entry in _entries(top, skipped):
+    for entry in _entries(top, skipped, unlisted):
         if _is_directory(entry):
-            for inner in _entries(entry.path, skipped):
+            for inner in _entries(entry.path, skipped, unlisted):
                 if inner.name.endswith(_SUFFIX):
                     _add(inner, entry.name, files, skipped)
         elif include_root and entry.name.endswith(_SUFFIX):
             _add(entry, b"", files, skipped)
-    return Listing(tuple(sorted(files, key=lambda file: file.path)), tuple(skipped))
+    listed = tuple(sorted(files, key=lambda file: file.path))
+    return Listing(listed, tuple(skipped), tuple(unlisted))
+
+
+def _may_be_there(path: bytes) -> bool:
+    """Only these two errors say that nothing is there; a dead mount says something else."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _is_directory(entry: os.DirEntry[bytes]) -> bool:

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b, sha256
+from math import isfinite
 
 from msgspec import Struct
 
@@ -142,6 +143,15 @@ def value_of(identity: Identity) -> Scalar:
             return int(number) if number.is_integer() and abs(number) < 2**53 else number
         case _:
             return identity.text
+
+
+def is_value(identity: Identity) -> bool:
+    """Whether an identity read from a file stands for a value that a file can hold."""
+    try:
+        value = value_of(identity)
+    except ValueError:
+        return False
+    return not isinstance(value, float) or isfinite(value)
 
 
 def identities_of(call: AuditCall) -> Iterator[Identity]:

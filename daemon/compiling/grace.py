@@ -37,6 +37,7 @@ class GraceQueue:
         self._grace = grace_seconds
         self._pending: Context | None = None
         self._wake = anyio.Event()
+        self._open = anyio.Event()
         self._backoff = _FIRST_RETRY
         self._retry_due = False
         self._retry_context = Context()
@@ -46,13 +47,23 @@ class GraceQueue:
         """Whether a trigger waits for its compile."""
         return self._pending is not None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether triggers are served: before, what a compile rests on has not been read."""
+        return self._open.is_set()
+
+    async def opened(self) -> None:
+        """Wait until triggers are served."""
+        await self._open.wait()
+
     def submit(self, context: Context) -> None:
         """Ask for a compile. Returns at once; the newest context wins."""
         self._pending = context
         self._wake.set()
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve triggers until cancelled."""
+        """Serve triggers until cancelled, those too that came before."""
+        self._open.set()
         task_status.started()
         while True:
             await self._woken()

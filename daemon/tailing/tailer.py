@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import anyio
 import anyio.to_thread
@@ -37,6 +38,8 @@ from fabricd.store.reading import Pass, read_steps
 from fabricd.store.sessions import Listing, OpenLog, discover
 
 READERS = 4
+# No single file takes so long to read on a disk that answers.
+STUCK_SECONDS = 60.0
 # A second look at once where a log vanished under the first; more can wait for the timer.
 _PASSES = 2
 
@@ -80,6 +83,8 @@ class Tailer:
         self._chosen: tuple[SessionFile, ...] = ()
         self._busy_at = clock.monotonic()
         self._failed: dict[str, str] = {}
+        # When the last step of a look ended.
+        self._moved_at = clock.monotonic()
 
     @property
     def files(self) -> Files:
@@ -141,6 +146,13 @@ class Tailer:
             if await self._read_hinted():
                 self._busy_at = self._clock.monotonic()
 
+    def tell_if_stuck(self) -> None:
+        """Say so where the file system does not come back; the end of the look recovers."""
+        if self._lock.locked() and self._clock.monotonic() - self._moved_at > STUCK_SECONDS:
+            why = f"{shown(self._homes.sessions)} has not answered for {STUCK_SECONDS:g} s"
+            cure = "see whether the file system that it lies on still answers"
+            self._health.degrade("sessions", why, cure)
+
     def _interval(self) -> float:
         quiet = self._clock.monotonic() - self._busy_at
         return seconds_to_look(self._rescan, self._polling, quiet)
@@ -152,6 +164,7 @@ class Tailer:
 
     async def _read_hinted(self) -> bool:
         async with self._lock:
+            self._moved_at = self._clock.monotonic()
             paths, self._hinted = self._hinted, set()
             found = False
             try:
@@ -191,7 +204,10 @@ class Tailer:
         return False
 
     async def _choose(self) -> bool:
-        listing = await anyio.to_thread.run_sync(discover, self._homes.sessions)
+        listing = self._with_unlisted(
+            await anyio.to_thread.run_sync(discover, self._homes.sessions)
+        )
+        self._moved_at = self._clock.monotonic()
         chosen = tuple(select(listing.files, WINDOW, self._project))
         window = {file.path for file in chosen}
         left = [file for file in self._chosen if file.path not in window]
@@ -204,6 +220,16 @@ class Tailer:
             how = departure_of(file, listing.files, others)
             self._telemetry.session_left(shown(file.path), how)
         return changed
+
+    def _with_unlisted(self, found: Listing) -> Listing:
+        """What was known of folders that cannot be listed now is no more gone than they are."""
+        kept = [
+            file
+            for file in self._listing.files
+            if any(file.path.startswith(folder + b"/") for folder in found.unlisted)
+        ]
+        files = {file.path: file for file in (*kept, *found.files)}
+        return replace(found, files=tuple(files[path] for path in sorted(files)))
 
     async def _read_one(
         self, path: bytes, limiter: anyio.CapacityLimiter, found: list[bool]
@@ -226,6 +252,7 @@ class Tailer:
                 self._failed[shown(path)] = f"{type(error).__name__}: {error}"
                 self._telemetry.session_failed(shown(path), self._failed[shown(path)])
                 return
+            self._moved_at = self._clock.monotonic()
             self._failed.pop(shown(path), None)
             found.append(await self._books.commit(path, result))
             self._tell(path, result)

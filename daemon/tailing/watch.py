@@ -78,14 +78,13 @@ class Folder:
         """Whether there was no such folder when it was looked at."""
         return self._seen is None
 
-    @property
-    def is_there(self) -> bool:
+    async def is_there(self) -> bool:
         """Whether there is such a folder now."""
-        return _identity(self.root) is not None
+        return await _looked_at(self.root) is not None
 
     async def look(self) -> bool:
         """Look what it is now; whether a watch may be armed on it."""
-        before, self._seen = self._seen, await anyio.to_thread.run_sync(_identity, self.root)
+        before, self._seen = self._seen, await _looked_at(self.root)
         if self._seen is None:
             # Nothing to watch yet; the rescan timer notices too when it appears.
             self._well()
@@ -116,7 +115,7 @@ class Folder:
 
     async def is_settled(self) -> bool:
         """Whether it is what it was when it was looked at, and nothing else is to be done."""
-        if _identity(self.root) != self._seen:
+        if await _looked_at(self.root) != self._seen:
             return False
         if self._seen is None or self.due is None or anyio.current_time() < self.due:
             return True
@@ -242,7 +241,7 @@ class Watch:
         missing = [folder for folder in self._folders if folder.is_missing]
         while missing:
             await anyio.sleep(until_beat(anyio.current_time(), MISSING_PAUSE))
-            if any(folder.is_there for folder in missing):
+            if any([await folder.is_there() for folder in missing]):
                 ended.set()
                 return
 
@@ -264,6 +263,14 @@ class Watch:
 def _has_folder_changed(changes: Changes) -> bool:
     """Whether a folder that could not be read may be readable now."""
     return any(change == Change.modified and os.path.isdir(path) for change, path in changes)
+
+
+async def _looked_at(root: Path) -> Identity | None:
+    # In a thread that may be left alone, and not of those that others wait for: on a mount that
+    # hangs it does not come back.
+    return await anyio.to_thread.run_sync(
+        _identity, root, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+    )
 
 
 def _identity(root: Path) -> Identity | None:

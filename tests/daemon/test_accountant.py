@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,3 +158,38 @@ def test_a_daemon_beside_a_gateway(tmp_path: Path) -> None:
         running.until(lambda: len(load(running.home).receipts) == 1)
         summary = json.loads(running.run("value", "summary", "--since", "7d").stdout)
     assert "calls_repaired" in json.dumps(summary), summary
+
+
+@pytest.mark.asyncio
+async def test_a_log_whose_name_is_no_text_has_its_receipts_too(bench: Bench) -> None:
+    odd = bench.log.parent / os.fsdecode(b"odd-\xff.jsonl")
+    odd.write_bytes(HEAD + calls(BENT))
+    assert await bench.look() == await bench.again() == turns(10)
+    assert bench.health.ailments == []
+
+
+@pytest.mark.asyncio
+async def test_receipts_that_were_removed_under_it_are_kept_anew(bench: Bench) -> None:
+    bench.log.write_bytes(HEAD + calls(BENT))
+    assert await bench.look() == turns(10)
+    shutil.rmtree(receipts_path(bench.homes.home).parent)
+    bench.log.write_bytes(HEAD + calls(BENT, GOOD, BENT))
+    await bench.look()
+    assert await bench.look() == turns(12)
+    assert bench.health.ailments == []
+
+
+@pytest.mark.asyncio
+async def test_whatever_breaks_it_is_told_and_ends_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(_: Path) -> list[Path]:
+        raise RuntimeError("can't start new thread")
+
+    bench.log.write_bytes(HEAD + calls(BENT))
+    with monkeypatch.context() as patch:
+        patch.setattr("fabricd.daemon.accountant.newest_first", breaks)
+        assert await bench.look() == []
+        assert "RuntimeError" in bench.health.ailments[0].why
+    assert await bench.look() == turns(10)
+    assert bench.health.ailments == []

@@ -388,3 +388,40 @@ def test_a_full_disk_is_survived_and_told(small_disk: Path, tmp_path: Path) -> N
             subject.stop()
     finally:
         subprocess.run(["umount", "-l", str(small_disk)], capture_output=True)
+
+
+def test_a_trigger_during_the_start_compiles_nothing_from_empty_books(tmp_path: Path) -> None:
+    ledger = tmp_path / "home" / "state" / "pool-ledger.msgpack"
+    with daemon(tmp_path) as subject:
+        subject.declare()
+        lines = b"".join(trace_line(random.Random(n)) + b"\n" for n in range(40))
+        (subject.sessions / "s.jsonl").write_bytes(lines)
+        subject.start()
+        subject.until(lambda: subject.compiled.exists() and ledger.exists())
+        subject.stop()
+        before = (ledger.read_bytes(), subject.compiled.read_bytes())
+        # As soon as it listens a hook tells of a turn, and then somebody stops it.
+        process = subject.spawn()
+        client = first_connection(subject.socket)
+        with client:
+            client.sendall(
+                b'{"jsonrpc":"2.0","method":"turn_end","params":{}}\n'
+                b'{"jsonrpc":"2.0","method":"shutdown"}\n'
+            )
+            assert process.wait(timeout=15) == 0
+        assert (ledger.read_bytes(), subject.compiled.read_bytes()) == before
+
+
+def first_connection(path: str) -> socket.socket:
+    """A connection to whoever listens there, as soon as there is somebody."""
+    ends = time.monotonic() + 15
+    while True:
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            client.connect(path)
+        except OSError:
+            client.close()
+            assert time.monotonic() < ends
+            time.sleep(0.002)
+        else:
+            return client

@@ -11,6 +11,7 @@ import pytest
 from fabricd.core.pool.file import Entry, Pool, Tracked, Valued, pool_bytes, pool_of
 from fabricd.core.pool.ledger import Ledger
 from fabricd.core.pool.rows import Gone
+from fabricd.core.pool.values import Identity
 from fabricd.store import pools
 from fabricd.store.durable import Damaged, Loaded, Missing
 from fabricd.store.pools import DamagedPool, load, load_ledger, save, save_ledger
@@ -204,3 +205,12 @@ def test_what_is_read_back_goes_on_as_before(tmp_path: Path) -> None:
     world.grow(log, [(("r", "k", "x"),)])
     later.look(log)
     assert list(later.ledger.counts.values()) == [2]
+
+
+@pytest.mark.parametrize("text", ["", "1x", "nan", "inf", "1e999"])
+def test_a_number_that_is_none_is_damage(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "ledger"
+    ledger = books()
+    ledger.identities[10**6] = Identity("a.b", "n", "number", text)
+    save_ledger(path, ledger, "digest")
+    assert isinstance(load_ledger(path), Damaged)

@@ -159,3 +159,30 @@ def test_spans_are_read_as_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sessions, "MAX_RECORD", 4)
     assert read_spans(name, [(0, 3), (8, 5)]) == [b"one"]
     assert records.MAX_RECORD == 32 * 1024 * 1024
+
+
+def test_what_cannot_be_listed_is_not_taken_for_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch(tmp_path / "a" / "1.jsonl")
+    touch(tmp_path / "b" / "2.jsonl")
+    scan, look = os.scandir, os.lstat
+
+    def scanned(path: bytes) -> Any:
+        if path.endswith(b"/b"):
+            raise OSError(errno.EIO, "Input/output error", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    listing = discover(tmp_path)
+    assert [os.path.basename(file.path) for file in listing.files] == [b"1.jsonl"]
+    assert listing.unlisted == (os.fsencode(tmp_path / "b"),)
+
+    def dead(path: Any, **options: Any) -> Any:
+        if path == os.fsencode(tmp_path):
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected", path)
+        return look(path, **options)
+
+    monkeypatch.setattr(os, "lstat", dead)
+    monkeypatch.setattr(os, "scandir", dead)
+    assert discover(tmp_path).unlisted == (os.fsencode(tmp_path),)

@@ -110,3 +110,15 @@ async def test_a_compile_that_found_the_lock_taken_is_tried_again(
         await anyio.sleep(0.2)
     assert len(recorder.contexts) == settled
     assert set(recorder.contexts) == {"again"}
+
+
+async def test_a_trigger_that_came_too_soon_is_served_once_it_can_be() -> None:
+    recorder = Recorder()
+    subject = GraceQueue(recorder.compile, GRACE)
+    subject.submit(Context(session="early"))
+    assert subject.is_pending and not subject.is_open
+    async with anyio.create_task_group() as group:
+        group.start_soon(subject.run)
+        await subject.opened()
+        await until(lambda: recorder.contexts == ["early"])
+        group.cancel_scope.cancel()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+import threading
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -264,3 +267,46 @@ async def test_what_cannot_be_read_is_visible_until_it_can(
     await bench.tailer.read_all()
     assert bench.telemetry.names() == ["health_degraded", "health_recovered"]
     await bench.check()
+
+
+async def test_sessions_on_a_mount_that_died_stay_in_the_window(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.append("s.jsonl", trace_line(random.Random(1)) + b"\n")
+    await bench.tailer.read_all()
+    known, changes = bench.tailer.files, bench.changes
+    assert known.window == 1
+
+    def dead(path: bytes, *_: object) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fabricd.store.sessions.os.scandir", dead)
+        patch.setattr("fabricd.store.sessions.os.open", dead)
+        await bench.tailer.read_all()
+        assert bench.tailer.files == known and bench.changes == changes
+        assert bench.telemetry.all("health_degraded") == ["sessions"]
+    await bench.tailer.read_all()
+    assert bench.tailer.files == known and bench.telemetry.all("health_recovered") == ["sessions"]
+
+
+async def test_a_look_that_does_not_come_back_is_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, scan = threading.Event(), os.scandir
+
+    def hangs(path: bytes) -> Any:
+        answers.wait(20)
+        return scan(path)
+
+    monkeypatch.setattr("fabricd.daemon.tailing.tailer.STUCK_SECONDS", 0.0)
+    monkeypatch.setattr("fabricd.store.sessions.os.scandir", hangs)
+    bench.tailer.tell_if_stuck()
+    assert bench.telemetry.all("health_degraded") == []
+    async with anyio.create_task_group() as group:
+        group.start_soon(bench.tailer.read_all)
+        await anyio.sleep(0.05)
+        bench.tailer.tell_if_stuck()
+        assert bench.telemetry.all("health_degraded") == ["sessions"]
+        answers.set()
+    assert bench.telemetry.all("health_recovered") == ["sessions"]
