@@ -44,6 +44,10 @@ class Health:
         if self._ailments.pop(what, None) is not None:
             self._events.health_recovered(what)
 
+    def ails(self, what: str) -> bool:
+        """Whether this does not work now."""
+        return what in self._ailments
+
     @property
     def ailments(self) -> list[Ailment]:
         """What is wrong now, by name."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -67,6 +67,7 @@ CHECKPOINT_SECONDS = 2.0
 # More than all that has a bound of its own takes, and less than `fabricd stop` waits.
 LEAVE_SECONDS = 13.0
 SURFACE_SECONDS = 10.0
+AGAIN_SECONDS = 30.0
 
 Ready = Callable[["Running"], Any]
 
@@ -264,13 +265,13 @@ class Supervisor:
             await group.start(self._tailer.run)
             await group.start(self._grace.run)
             group.start_soon(self._watcher.run)
-            group.start_soon(self._checkpointer.run)
+            group.start_soon(self._kept_going, "checkpoints", self._checkpointer.run)
             group.start_soon(self._accountant.run)
-            group.start_soon(self._look_at_surface)
+            group.start_soon(self._kept_going, "surface-look", self._look_at_surface)
             group.start_soon(self._heartbeat.run)
             group.start_soon(self._clockwatch.run)
             group.start_soon(self._doorkeeper.run)
-            group.start_soon(self._codewatch.run)
+            group.start_soon(self._kept_going, "code-look", self._codewatch.run)
             group.start_soon(feed_watchdog)
             # What lives now lives as long as the daemon: later collections need not look at it.
             gc.collect()
@@ -301,11 +302,26 @@ class Supervisor:
         for directory in (self._homes.entropy, repairs, self._homes.state):
             remove_leftovers(directory)
 
+    async def _kept_going(self, what: str, run: Callable[[], Awaitable[None]]) -> None:
+        """Run what looks at something now and then; a look that breaks ends nothing."""
+        while True:
+            try:
+                await run()
+                return
+            except Exception as error:
+                # A border: where no thread is to be had, for one, the daemon goes on without it.
+                why = f"it broke ({type(error).__name__}: {error})"
+                self._health.degrade(what, why, "it is tried again by itself")
+            await anyio.sleep(AGAIN_SECONDS)
+            self._health.recover(what)
+
     async def _look_at_surface(self) -> None:
         """The timer behind the surface watch."""
         while True:
             await anyio.sleep(until_beat(self._clock.monotonic(), SURFACE_SECONDS))
             self._tailer.tell_if_stuck()
+            if self._health.ails("repairs"):
+                await self._lexicon.refresh(self._keeper.surface)
             # A damaged file is tried again too: somebody may have moved it away meanwhile.
             if await self._keeper.refresh() or self._compiler.is_blocked:
                 self._evidence_changed()

@@ -21,6 +21,7 @@ from fabricd.daemon.compiling.formkeeper import FormKeeper
 from fabricd.daemon.compiling.gatekeeper import Gatekeeper
 from fabricd.daemon.compiling.lexicon import Lexicon
 from fabricd.daemon.compiling.locked import locked
+from fabricd.daemon.compiling.patience import Patience
 from fabricd.daemon.compiling.poolkeeper import Kept, PoolKeeper
 from fabricd.daemon.compiling.reviewer import Reviewer
 from fabricd.daemon.health import Health
@@ -28,7 +29,7 @@ from fabricd.daemon.tailing.books import Books
 from fabricd.daemon.telemetry.events import Telemetry
 from fabricd.store import artifacts
 from fabricd.store.artifacts import DamagedArtifact
-from fabricd.store.durable import Damaged, Load, Loaded, Missing
+from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
 from fabricd.store.homes import Homes
 from fabricd.store.pilock import PiLockBusy
 
@@ -108,6 +109,7 @@ class Compiler:
         self._enabled = enabled
         self._gatekeeper = Gatekeeper()
         self._forms = FormKeeper(homes.normal_forms, health)
+        self._patience = Patience("artifact", homes.compiled_lock, health)
         self._lock = anyio.Lock()
         self._told_reasons: set[frozenset[tuple[Cost, str]]] = set()
         self._told_reviews: set[str] = set()
@@ -117,9 +119,9 @@ class Compiler:
 
     @property
     def is_blocked(self) -> bool:
-        """Whether a damaged file was in the way of the last compile, or of its pool."""
+        """Whether a file was in the way of the last compile, of its pool or of its plans."""
         pool_is = self.last is not None and self.last.pool == "damaged"
-        return pool_is or self.artifact.state == "damaged"
+        return pool_is or self.artifact.state == "damaged" or self._forms.is_owed
 
     @property
     def is_enabled(self) -> bool:
@@ -160,6 +162,9 @@ class Compiler:
             return finished
 
     async def _attempt(self, started: float) -> tuple[Finished, dict[str, object]]:
+        if self.artifact.state == "damaged":
+            # Somebody may have moved it away, and there may be nothing to write in its place.
+            await self.start()
         await self._keeper.refresh()
         await self._lexicon.refresh(self._keeper.surface)
         report = await self._books.report(self._lexicon.catalog(self._keeper.catalog))
@@ -266,6 +271,7 @@ class Compiler:
                 path = self._homes.compiled
                 saved = await anyio.to_thread.run_sync(artifacts.save, path, artifact)
         except PiLockBusy as error:
+            self._patience.busy(self._clock.monotonic())
             return Finished("locked", str(error))
         except DamagedArtifact as error:
             self._report_damage(error.damage)
@@ -273,13 +279,15 @@ class Compiler:
             return Finished("artifact_damaged", error.damage.reason)
         except OSError as error:
             return self._failed(error)
+        self._patience.over()
         self._health.recover("artifact")
         return Finished(saved)
 
     def _failed(self, error: OSError) -> Finished:
         reason = error.strerror or str(error)
         cure = "free space or mend the permissions; it is tried again by itself"
-        self._health.degrade("artifact", f"it could not be written: {reason}", cure)
+        where = shown(self._homes.compiled)
+        self._health.degrade("artifact", f"{where} could not be written: {reason}", cure)
         return Finished("failed", reason)
 
     def _report_damage(self, load: Load[Artifact]) -> None:

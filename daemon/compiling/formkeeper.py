@@ -26,6 +26,8 @@ class FormKeeper:
         self._path = path
         self._health = health
         self._forms: NormalForms | None = None
+        # Whether the file is not as it should be: the next look tries again.
+        self.is_owed = False
 
     async def keep(self, surface: Surface) -> None:
         """Save the plans of a surface; equal bytes are left alone."""
@@ -33,6 +35,7 @@ class FormKeeper:
         if forms is None or forms.surface_digest != surface.digest:
             found = await drive(normal_forms_steps(surface))
             forms = self._forms = fresh_normal_forms(found.plans, surface.digest)
+        self.is_owed = True
         try:
             await anyio.to_thread.run_sync(normal_forms.save, self._path, forms)
         except DamagedNormalForms as error:
@@ -42,4 +45,5 @@ class FormKeeper:
             cure = "free space or mend the permissions; it is tried again by itself"
             self._health.degrade("normal-forms", reason, cure)
         else:
+            self.is_owed = False
             self._health.recover("normal-forms")

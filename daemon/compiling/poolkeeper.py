@@ -27,6 +27,7 @@ from fabricd.core.sessions.audits import audited
 from fabricd.core.sessions.header import Header, header_of, id_in_name
 from fabricd.core.steps import OPERATIONS, Steps
 from fabricd.daemon.compiling.locked import locked
+from fabricd.daemon.compiling.patience import Patience
 from fabricd.daemon.cooperate import drive, drive_reading
 from fabricd.daemon.health import Health
 from fabricd.daemon.tailing.books import Spans
@@ -63,6 +64,7 @@ class PoolKeeper:
     def __init__(self, homes: Homes, health: Health) -> None:
         self._homes = homes
         self._health = health
+        self._patience = Patience("pool", homes.pool_lock, health)
         self._ledger = Ledger()
         self._done: dict[_Key, int] = {}
         self._who: dict[_Key, _Who] = {}
@@ -213,16 +215,18 @@ class PoolKeeper:
             async with locked(self._homes.pool_lock):
                 await self._write()
         except PiLockBusy:
+            self._patience.busy(anyio.current_time())
             return "locked"
         except DamagedPool as error:
             self._health.degrade("pool", error.damage.reason, error.damage.cure)
             return "damaged"
         except OSError as error:
-            reason = f"it could not be written: {error.strerror or error}"
+            reason = f"{shown(self._homes.pool)} could not be written: {error.strerror or error}"
             cure = "free space or mend the permissions; it is tried again by itself"
             self._health.degrade("pool", reason, cure)
             return "failed"
         self._owed = False
+        self._patience.over()
         self._health.recover("pool")
         return "kept"
 

@@ -12,7 +12,7 @@ from fabricd.daemon.health import Health
 from fabricd.daemon.tailing.books import Books
 from fabricd.daemon.telemetry.events import Telemetry
 from fabricd.store import checkpoints
-from fabricd.store.durable import Damaged, Loaded, Missing
+from fabricd.store.durable import Damaged, Loaded, Missing, shown
 
 INTERVAL = 2.0
 _BYTES_PER_SECOND = 1 << 20
@@ -60,7 +60,7 @@ class Checkpointer:
             reason = error.strerror or str(error)
             self._health.degrade(
                 "checkpoints",
-                f"they could not be written: {reason}",
+                f"{shown(self._path)} could not be written: {reason}",
                 "free space or mend the permissions; until then a restart reads the logs again",
             )
             return

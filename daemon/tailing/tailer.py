@@ -143,8 +143,13 @@ class Tailer:
             self._wake = anyio.Event()
             if timer.cancelled_caught:
                 self._full = True
-            if await self._read_hinted():
-                self._busy_at = self._clock.monotonic()
+            try:
+                if await self._read_hinted():
+                    self._busy_at = self._clock.monotonic()
+            except Exception as error:
+                # A border: where no thread is to be had, for one, the next look tries again.
+                why = f"they could not be looked at ({type(error).__name__}: {error})"
+                self._health.degrade("sessions", why, "it is tried again by itself")
 
     def tell_if_stuck(self) -> None:
         """Say so where the file system does not come back; the end of the look recovers."""

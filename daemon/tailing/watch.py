@@ -84,7 +84,12 @@ class Folder:
 
     async def look(self) -> bool:
         """Look what it is now; whether a watch may be armed on it."""
-        before, self._seen = self._seen, await _looked_at(self.root)
+        before = self._seen
+        try:
+            self._seen = await _looked_at(self.root)
+        except Exception as error:
+            self.broke(error)
+            return False
         if self._seen is None:
             # Nothing to watch yet; the rescan timer notices too when it appears.
             self._well()
