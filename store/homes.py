@@ -209,6 +209,11 @@ def is_same_home(told: object, home: Path) -> bool:
         return False
 
 
+def is_own_folder(path: Path) -> bool:
+    """Whether a folder is called as those that fabricd makes for its socket: no one else's."""
+    return path.name in ("run", "fabricd") and path.parent != path.parent.parent
+
+
 def require_closed(path: Path, what: str) -> None:
     """As `require_private`, and nobody else may enter: the socket's directory.
 
@@ -218,4 +223,7 @@ def require_closed(path: Path, what: str) -> None:
     require_private(path, what)
     mode = stat.S_IMODE(os.stat(path).st_mode)
     if mode & 0o077:
-        raise BadHome(f"{what} {shown(path)} has mode {mode:04o}, expected 0700: chmod 700 it")
+        raise BadHome(
+            f"{what} {shown(path)} has mode {mode:04o}, expected 0700: "
+            + ("chmod 700 it" if is_own_folder(path) else "name a path in a folder of its own")
+        )

@@ -58,7 +58,7 @@ def _told(found: Probe | Holding, path: str, as_json: bool) -> int:
             if as_json:
                 known = reply.result if is_object(reply.result) else {}
                 out(_line({**known, "needsRestart": reason}))
-            say(f"the running daemon needs a restart: {reason}")
+            say(f"the running daemon needs a restart: {reason}; replace it with: fabricd restart")
             return STALE
         case Unreachable(reason=reason):
             if as_json:

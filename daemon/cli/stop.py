@@ -34,7 +34,7 @@ def command(force: bool, as_json: bool) -> int:
     if as_json:
         out(json.dumps(value_of(stopped)) + "\n")
     if stopped.state == "already_stopped":
-        say("no daemon runs for this home")
+        say("no daemon runs for this home" + (f"; {stopped.note}" if stopped.note else ""))
         return NOT_RUNNING
     if not as_json:
         out(words_of(stopped))

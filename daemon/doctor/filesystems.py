@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import structs
+
 from fabricd.core.watching import is_elsewhere, type_at
 from fabricd.daemon.doctor.checks import Check, doubtful, fine, nearest, unknown
 from fabricd.daemon.doctor.subject import Subject
@@ -30,7 +32,11 @@ def look(subject: Subject) -> Iterator[Check]:
     mounts = mount_table()
     homes = subject.homes
     for what, path in (("home", homes.home), ("state", homes.state), ("sessions", homes.sessions)):
-        yield judge(what, path, kind_of(mounts, nearest(path)))
+        found = judge(what, path, kind_of(mounts, nearest(path)))
+        if what == "state" and found.cure == _CURES["state"] and subject.env.get("FABRICD_HOME"):
+            # Where that is set the state lies below it, whatever else is said.
+            found = structs.replace(found, cure=_CURES["home"])
+        yield found
 
 
 def mount_table() -> bytes:

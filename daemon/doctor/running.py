@@ -16,7 +16,7 @@ from fabricd.daemon.doctor.subject import Subject
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable
 from fabricd.store.addresses import SOCKET_BYTES
 from fabricd.store.durable import shown
-from fabricd.store.homes import is_same_home
+from fabricd.store.homes import is_own_folder, is_same_home
 from fabricd.store.locks import Holder
 
 
@@ -161,7 +161,10 @@ def judge_directory(path: Path, found: Entry | None, uid: int) -> Check:
         return wrong(id, other, "export FABRICD_SOCKET=/a/path/of/yours/control.sock")
     if found.mode & 0o077:
         open_ = f"{shown(path)} has mode {found.mode:04o}, expected 0700"
-        return wrong(id, open_, command("chmod", "700", path))
+        if is_own_folder(path):
+            return wrong(id, open_, command("chmod", "700", path))
+        # Closing a folder that others use would shut them out.
+        return wrong(id, open_, "export FABRICD_SOCKET=/a/folder/of/its/own/control.sock")
     return fine(id, f"{shown(path)} is yours alone")
 
 

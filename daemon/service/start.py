@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricd.core.plain import is_object
+from fabricd.core.plain import is_object, printable
 from fabricd.daemon.exits import BAD_CONFIG, FAILED, OK, STALE, CannotStart
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
 from fabricd.ipc.socket_file import (
@@ -159,9 +159,11 @@ def _not_ours(found: Probe, socket: Path, lock: Path, home: Path, version: str) 
             if is_same_home(told, home):
                 # The lock of the home was removed under it; it takes that again by itself.
                 return in_the_way(found, version)
+            whose = f" ({printable(told)})" if isinstance(told, str) else ""
             return CannotStart(
-                f"the daemon of another home listens at {shown(socket)}: set FABRICD_SOCKET to "
-                "another path for one of them",
+                f"the daemon of another home{whose} listens at {shown(socket)}: end it with "
+                "FABRICD_HOME=THAT_HOME fabricd stop, or set FABRICD_SOCKET to another path for "
+                "one of them",
                 FAILED,
             )
         case Unreachable() | NotRunning():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import time
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from fabricd.core.plain import is_object
+from fabricd.core.plain import is_object, printable
 from fabricd.daemon.service.init_system import first_failure
 from fabricd.daemon.service.installing import installed
 from fabricd.ipc.client import CallFailed, NoAnswer, NoDaemon, call
@@ -31,11 +32,15 @@ How: TypeAlias = Literal["asked", "terminated", "killed"]
 
 @dataclass(frozen=True)
 class Stopped:
-    """No daemon runs any more. `how` says what it took; None where there was none."""
+    """No daemon runs any more. `how` says what it took; None where there was none.
+
+    `note` tells of a daemon that may have been meant.
+    """
 
     state: Literal["stopped", "already_stopped"]
     pid: int | None = None
     how: How | None = None
+    note: str | None = None
 
 
 class CannotStop(RuntimeError):
@@ -87,7 +92,7 @@ def _stop_unlocked(env: Mapping[str, str], homes: Homes) -> Stopped:
         return Stopped("already_stopped")
     pid = _pid_at(socket, homes)
     if pid is None:
-        return Stopped("already_stopped")
+        return Stopped("already_stopped", note=_stranger(socket))
     with contextlib.suppress(NoDaemon, NoAnswer, CallFailed):
         call(socket, "shutdown", seconds=ASK_SECONDS)
     ends = time.monotonic() + STOP_SECONDS
@@ -104,14 +109,32 @@ def _stop_unlocked(env: Mapping[str, str], homes: Homes) -> Stopped:
 
 def _pid_at(socket: str, homes: Homes) -> int | None:
     """The daemon that listens there, if it says that it serves this home."""
-    try:
-        told: Any = call(socket, "status", seconds=ASK_SECONDS).result
-    except (NoDaemon, NoAnswer, CallFailed):
-        return None
-    if not is_object(told) or not is_same_home(told.get("home"), homes.home):
+    told = _told_at(socket)
+    if not is_same_home(told.get("home"), homes.home):
         return None
     pid = told.get("pid")
     return pid if isinstance(pid, int) else None
+
+
+def _told_at(socket: str) -> dict[str, Any]:
+    """What the daemon that listens there says of itself; empty where none does."""
+    try:
+        told = call(socket, "status", seconds=ASK_SECONDS).result
+    except (NoDaemon, NoAnswer, CallFailed):
+        return {}
+    return told if is_object(told) else {}
+
+
+def _stranger(socket: str) -> str | None:
+    """How the daemon of another home that listens there can be ended.
+
+    A home moves, as when Pi is installed: the daemon that `status` shows may serve the old one.
+    """
+    home = _told_at(socket).get("home")
+    if not isinstance(home, str):
+        return None
+    cure = f"FABRICD_HOME={shlex.quote(printable(home))} fabricd stop"
+    return f"the one that listens at {shown(socket)} serves another: end it with {cure}"
 
 
 def is_free(homes: Homes, seconds: float) -> bool:

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -163,3 +165,32 @@ def test_a_link_that_leads_nowhere_is_told(subject: Daemon, cli: Cli) -> None:
     run = Path(subject.socket).parent
     run.symlink_to("/nowhere/at/all")
     cli("start").complains(78, str(run), "leads nowhere")
+
+
+def test_a_daemon_whose_home_moved_away_can_be_ended(place: Path) -> None:
+    # Without Pi the home is that of the system; once Pi is there it is Pi's.
+    env = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("FABRICD_", "XDG_", "PI_"))},
+        "HOME": str(place),
+        "PYTHONPATH": str(ROOT / "src"),
+    }
+
+    def fabricd(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "fabricd", *words],
+            env={**env, **more},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+
+    assert fabricd("start").returncode == 0
+    (place / ".pi" / "agent").mkdir(parents=True)
+    refused, stopped = fabricd("start"), fabricd("stop")
+    assert (refused.returncode, stopped.returncode) == (1, 3)
+    assert ".local/share/fabricd" in refused.stderr
+    cure = f"FABRICD_HOME={place}/.local/share/fabricd fabricd stop"
+    assert cure in stopped.stderr
+    assert fabricd("stop", FABRICD_HOME=f"{place}/.local/share/fabricd").returncode == 0
+    assert fabricd("status").returncode == 3

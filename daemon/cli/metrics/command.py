@@ -39,7 +39,8 @@ def _numbers() -> dict[str, Any]:
     if (reply.version, reply.protocol) != (__version__, PROTOCOL):
         raise Complaint(
             f"the running daemon needs a restart: it is version {reply.version} (protocol "
-            f"{reply.protocol}), this command {__version__} (protocol {PROTOCOL})",
+            f"{reply.protocol}), this command {__version__} (protocol {PROTOCOL}); "
+            "replace it with: fabricd restart",
             STALE,
         )
     if not is_object(reply.result):

@@ -141,6 +141,13 @@ def test_the_directory_of_the_socket_is_yours_alone(
     assert check.cure is None if cure is None else (check.cure or "").startswith(cure)
 
 
+@pytest.mark.parametrize("path", ["/tmp", "/etc", "/", "/run", "/home/me"])
+def test_a_folder_that_others_use_is_never_to_be_closed(path: str) -> None:
+    check = judge_directory(Path(path), Entry(stat.S_IFDIR, 0o1777, 1000), 1000)
+    assert is_sound(check) and check.state == "wrong"
+    assert (check.cure or "").startswith("export FABRICD_SOCKET=")
+
+
 def test_an_entry_is_what_lies_at_the_path_or_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir(mode=0o700)
     (tmp_path / "l").symlink_to(tmp_path / "d")
