@@ -34,11 +34,13 @@ def look(subject: Subject) -> Iterator[Check]:
     lock = subject.homes.lock
     lies = entry(lock, follow=True) or entry(lock)
     unlocked = _unlocked(subject)
-    yield judge_lock(subject.holder, lock, _elsewhere(subject), lies, unlocked)
+    elsewhere = _elsewhere(subject)
+    yield judge_lock(subject.holder, lock, elsewhere, lies, unlocked)
     if subject.socket is None:
         yield wrong("socket", subject.why_no_socket, "export FABRICD_SOCKET=/a/shorter/path")
         return
-    yield judge_socket(subject.socket, entry(subject.socket), subject.probe, subject.holder)
+    if elsewhere is None:
+        yield judge_socket(subject.socket, entry(subject.socket), subject.probe, subject.holder)
     directory = subject.socket.parent
     yield judge_directory(directory, entry(directory, follow=True), os.getuid())
 

@@ -69,8 +69,13 @@ def subject(env: Mapping[str, str], version: str, seconds: float) -> Subject:
         path = Path(socket_path(env))
     except SocketPathTooLong as error:
         return Subject(env, version, homes, None, str(error), NotRunning(), owner, {})
+    listening = path
     found = probe(os.fspath(path), version, seconds)
-    counters = _counters(path, seconds) if isinstance(found, Ready) else None
+    if isinstance(found, NotRunning) and owner is not None and owner.told:
+        # The holder of the home says where it listens, which may be elsewhere.
+        listening = Path(os.fsdecode(owner.told))
+        found = probe(os.fspath(listening), version, seconds)
+    counters = _counters(listening, seconds) if isinstance(found, Ready) else None
     return Subject(env, version, homes, path, "", found, owner, counters or {})
 
 

@@ -19,7 +19,7 @@ from fabricd.daemon.exits import FAILED, OK, STALE, CannotStart
 from fabricd.daemon.service.init_system import TOO_SLOW, first_failure
 from fabricd.daemon.service.installing import Installed, installed
 from fabricd.daemon.service.spawning import Child
-from fabricd.daemon.service.start import in_the_way, places, prepared
+from fabricd.daemon.service.start import cure_of, in_the_way, places, prepared
 from fabricd.daemon.service.stopping import STOP_SECONDS, Stopped, is_free, stop
 from fabricd.daemon.telemetry.rotating import not_opened
 from fabricd.ipc.client import NeedsRestart, NotRunning, Probe, Ready, Unreachable, probe
@@ -104,7 +104,9 @@ def _turn(homes: Homes) -> Ownership:
             f"another start holds {shown(homes.start_lock)} for {_TURN_SECONDS:g} s already", STALE
         ) from None
     except OSError as error:
-        raise CannotStart(f"{shown(homes.start_lock)}: {error.strerror}", FAILED) from None
+        raise CannotStart(
+            f"{shown(homes.start_lock)}: {error.strerror}{cure_of(error)}", FAILED
+        ) from None
 
 
 def _start(wanted: _Wanted) -> Started:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Mapping
@@ -98,7 +99,9 @@ def prepared(env: Mapping[str, str]) -> tuple[Homes, Path]:
         ) from None
     except OSError as error:
         where = shown(error.filename or homes.home)
-        raise CannotStart(f"{where} cannot be made or entered: {error.strerror}", FAILED) from None
+        raise CannotStart(
+            f"{where} cannot be made or entered: {error.strerror}{cure_of(error)}", FAILED
+        ) from None
     return homes, socket
 
 
@@ -127,12 +130,25 @@ def _where(error: OSError) -> str:
     return shown(error.filename) if error.filename else "the socket"
 
 
+def cure_of(error: OSError) -> str:
+    """What to do about a place that cannot be written, to be said behind the error."""
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return ": free space there"
+        case errno.EROFS | errno.EACCES | errno.EPERM:
+            return ": make it writable, or set FABRICD_HOME to another place"
+        case errno.ELOOP:
+            return ": remove the links that lead in a circle, or set FABRICD_HOME to another place"
+        case _:
+            return ""
+
+
 def _hold(lock: Path, socket: Path) -> Ownership:
     try:
         return hold(lock, os.fsencode(socket))
     except OSError as error:
         where = shown(error.filename or lock)
-        raise CannotStart(f"the lock {where}: {error.strerror}", FAILED) from None
+        raise CannotStart(f"the lock {where}: {error.strerror}{cure_of(error)}", FAILED) from None
 
 
 def _hold_home(lock: Path, socket: Path, version: str) -> Ownership:

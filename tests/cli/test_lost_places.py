@@ -10,12 +10,13 @@ import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fabricd.daemon.service import lifecycle
 from fabricd.store.locks import holder
-from tests.cli.running import Cli
+from tests.cli.running import Cli, process
 from tests.cli.test_lifecycle import holding
 from tests.daemon.starting import background
 from tests.harness import ROOT, Daemon
@@ -194,3 +195,14 @@ def test_a_daemon_whose_home_moved_away_can_be_ended(place: Path) -> None:
     assert cure in stopped.stderr
     assert fabricd("stop", FABRICD_HOME=f"{place}/.local/share/fabricd").returncode == 0
     assert fabricd("status").returncode == 3
+
+
+def test_a_daemon_that_listens_elsewhere_is_examined_where_it_listens(place: Path) -> None:
+    env: Any = {"FABRICD_HOME": str(place / "home"), "PI_CODING_AGENT_DIR": str(place / "agent")}
+    elsewhere: Any = {"FABRICD_SOCKET": str(place / "other" / "control.sock")}
+    assert process("start", **env, **elsewhere).code == 0
+    rows = json.loads(process("doctor", "--json", **env).out)["checks"]
+    found = {row["id"]: row for row in rows}
+    assert found["daemon"]["state"] == "ok" and "socket" not in found
+    assert found["lock"]["cure"].startswith("export FABRICD_SOCKET=")
+    assert process("stop", **env).code == 0
