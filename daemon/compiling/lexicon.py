@@ -18,14 +18,15 @@ from fabricd.core.entropy.meter import Catalog, lexicon_of
 from fabricd.core.model import RepairRow, Surface
 from fabricd.core.repairs import MAX_ROWS, Row, Table, catalog_digest, meter_row
 from fabricd.daemon.clock import Clock
+from fabricd.daemon.compiling.patience import Patience
 from fabricd.daemon.health import Health
 from fabricd.store import repairs
-from fabricd.store.durable import Damaged, Load, Loaded, Missing, shown
+from fabricd.store.durable import Damaged, Load, Loaded, Missing
 from fabricd.store.homes import Homes
 from fabricd.store.pilock import PiLockBusy
 from fabricd.store.repairs import DamagedRepairs
 
-PATIENCE = 30.0
+_KEPT_ASIDE = "end the program that holds it; until then what is learned is kept in memory"
 
 
 class _Trouble(Struct, frozen=True):
@@ -52,7 +53,7 @@ class Lexicon:
         self._lock = anyio.Lock()
         self._seen: tuple[object, ...] | None = None
         self._is_settled = False
-        self._busy_since: float | None = None
+        self._patience = Patience("repairs", homes.repairs_lock, health, _KEPT_ASIDE)
         self._owed: dict[Row, str] = {}
         self._rows: tuple[RepairRow, ...] = ()
         self._catalog: tuple[Catalog, tuple[RepairRow, ...], Catalog] | None = None
@@ -125,25 +126,14 @@ class Lexicon:
         return True
 
     def _report_health(self, found: _Look) -> None:
-        trouble = self._impatience() if found.is_busy else found.trouble
-        if not found.is_busy:
-            self._busy_since = None
-        if trouble is not None:
-            self._health.degrade("repairs", trouble.why, trouble.cure)
+        if found.is_busy:
+            self._patience.busy(self._clock.monotonic())
+            return
+        self._patience.over()
+        if found.trouble is not None:
+            self._health.degrade("repairs", found.trouble.why, found.trouble.cure)
         elif found.is_settled:
             self._health.recover("repairs")
-
-    def _impatience(self) -> _Trouble | None:
-        """A busy lock is nothing unusual, until it has been busy for long."""
-        now = self._clock.monotonic()
-        if self._busy_since is None:
-            self._busy_since = now
-        if now - self._busy_since < PATIENCE:
-            return None
-        return _Trouble(
-            f"the lock {shown(self._homes.repairs_lock)} stays taken",
-            "end the program that holds it; until then what is learned is kept in memory",
-        )
 
 
 def _look_at(homes: Homes, surface: Surface | None, owed: tuple[Row, ...], now: int) -> _Look:

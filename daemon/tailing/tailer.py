@@ -228,6 +228,8 @@ class Tailer:
 
     def _with_unlisted(self, found: Listing) -> Listing:
         """What was known of folders that cannot be listed now is no more gone than they are."""
+        if not found.unlisted:
+            return found
         kept = [
             file
             for file in self._listing.files

@@ -16,7 +16,8 @@ from fabricd.core.model import RepairRow, Surface
 from fabricd.core.repairs import ActionAlias, KeyAlias, catalog_digest, row_value
 from fabricd.core.steps import finish
 from fabricd.core.surface import surface_steps
-from fabricd.daemon.compiling.lexicon import PATIENCE, Lexicon
+from fabricd.daemon.compiling.lexicon import Lexicon
+from fabricd.daemon.compiling.patience import PATIENCE
 from fabricd.daemon.health import Health
 from fabricd.daemon.offline.measuring import catalog_of, repair_rows
 from fabricd.store.durable import Damaged, Loaded, Missing
